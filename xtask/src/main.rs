@@ -1,0 +1,3 @@
+//! The project's own tools. Start with [`main`].
+
+fn main() {}
