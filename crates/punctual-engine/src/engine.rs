@@ -1,0 +1,180 @@
+//! The engine: start it, let it run, ask it to stop.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{LOOKAHEAD, LOOKAHEAD_MAX};
+use punctual_store::{Error, Node, Store};
+use tokio::sync::{mpsc, watch};
+use tracing::{error, info, warn};
+
+use crate::admitter::Admitter;
+use crate::launcher::Launcher;
+use crate::planner::Planner;
+use crate::recover::{Left, recover};
+use crate::settler::Settler;
+use crate::wake::{TICK, Wake, wait};
+use crate::{Clock, Journal};
+
+/// How the engine works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the launch journal is.
+    pub journal: PathBuf,
+    /// How far ahead ticks become ledger rows.
+    pub lookahead: SignedDuration,
+    /// How long a stop waits for runs in flight.
+    pub drain_for: Duration,
+}
+
+impl Settings {
+    /// The defaults, with the journal at `path`.
+    pub fn new(journal: PathBuf) -> Self {
+        Self { journal, lookahead: LOOKAHEAD, drain_for: Duration::from_secs(30) }
+    }
+}
+
+/// How a stop went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// Runs that had not ended; the next start finds them in doubt.
+    pub left_in_flight: usize,
+}
+
+/// One node's loop over a store.
+pub struct Engine<S, C> {
+    store: Arc<S>,
+    clock: Arc<C>,
+    settings: Settings,
+    planner: Planner,
+    admitter: Admitter,
+    launcher: Launcher<C>,
+    settler: tokio::task::JoinHandle<()>,
+}
+
+impl<S: Store, C: Clock> Engine<S, C> {
+    /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
+    ///
+    /// # Errors
+    /// When the journal cannot be opened or the database fails.
+    pub async fn start(store: Arc<S>, clock: Arc<C>, settings: Settings) -> Result<Self, StartError> {
+        let mut journal = Journal::open(&settings.journal)
+            .map_err(|source| StartError::Journal { path: settings.journal.clone(), source })?;
+        let node =
+            Node { id: uuid::Uuid::new_v4().to_string(), pid: std::process::id(), started_at: clock.now() };
+        let (fence, runs) = store.take_over(node).await?;
+        let launches = recover(&*store, &*clock, &mut journal, Left { fence, runs }).await?;
+        let journal = Arc::new(Mutex::new(journal));
+        let (reports, inbox) = mpsc::unbounded_channel();
+        let settler = Settler { store: Arc::clone(&store), fence, journal: Arc::clone(&journal) };
+        let mut launcher = Launcher::new(Arc::clone(&clock), fence, journal, reports);
+        launches.into_iter().for_each(|run| launcher.launch(run));
+        Ok(Self {
+            admitter: Admitter::new(fence),
+            planner: Planner::new(settings.lookahead.min(LOOKAHEAD_MAX)),
+            settler: tokio::spawn(settler.run(inbox)),
+            store,
+            clock,
+            settings,
+            launcher,
+        })
+    }
+
+    /// Runs until `stop` turns true; then waits for what is in flight.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Stopped {
+        let mut plan_at = Some(Timestamp::MIN);
+        loop {
+            let now = self.clock.now();
+            if plan_at.is_some_and(|plan_at| plan_at <= now) {
+                plan_at = self.plan(now).await;
+            }
+            let next_fire_at = self.admit().await;
+            let next = plan_at.into_iter().chain(next_fire_at).min();
+            match wait(&*self.store, &*self.clock, &mut stop, next).await {
+                Wake::Look => {}
+                Wake::Changed => plan_at = Some(Timestamp::MIN),
+                Wake::Stop => break,
+            }
+        }
+        self.stop().await
+    }
+
+    /// Plans what comes near; a database that fails is asked again.
+    async fn plan(&mut self, now: Timestamp) -> Option<Timestamp> {
+        match self.planner.pass(&*self.store, now).await {
+            Ok(plan_at) => plan_at,
+            Err(problem) => Some(self.again_after(&problem, "cannot plan")),
+        }
+    }
+
+    /// Admits and launches what is due; gives back when the next row is.
+    async fn admit(&mut self) -> Option<Timestamp> {
+        // Asked anew: planning may have taken a while.
+        let now = self.clock.now();
+        match self.admitter.pass(&*self.store, now).await {
+            Ok(admitted) => {
+                admitted.launches.into_iter().for_each(|run| self.launcher.launch(run));
+                admitted.next_fire_at
+            }
+            Err(problem) => Some(self.again_after(&problem, "cannot admit")),
+        }
+    }
+
+    fn again_after(&self, problem: &Error, what: &'static str) -> Timestamp {
+        error!(%problem, "{what}, trying again");
+        self.clock.now().saturating_add(TICK).unwrap_or(Timestamp::MAX)
+    }
+
+    async fn stop(mut self) -> Stopped {
+        let in_flight = self.launcher.in_flight();
+        if in_flight > 0 {
+            info!(in_flight, "waiting for runs to end");
+        }
+        let drained = tokio::time::timeout(self.settings.drain_for, self.launcher.drain()).await;
+        let left_in_flight = self.launcher.in_flight();
+        if drained.is_err() {
+            warn!(left_in_flight, "stopped before these runs ended; the next start settles them");
+        }
+        self.launcher.abandon();
+        if left_in_flight == 0 {
+            // The last sender of reports is gone: the settler writes what it has and ends.
+            let _ = self.settler.await;
+        }
+        Stopped { left_in_flight }
+    }
+}
+
+/// Why an engine did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// The launch journal cannot be opened.
+    Journal {
+        /// Where it is.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The database failed.
+    Store(Error),
+}
+
+impl From<Error> for StartError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Journal { path, source } => {
+                write!(f, "cannot open the launch journal `{}`: {source}", path.display())
+            }
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}

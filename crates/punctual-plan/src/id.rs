@@ -1,0 +1,70 @@
+//! Identities: what the ledger calls its rows, and the key that every delivery carries.
+
+use core::fmt;
+
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// The number of a schedule inside one database; never shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScheduleKey(pub i64);
+
+/// The number of an org inside one database; never shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OrgKey(pub i64);
+
+/// A run's own id, shown as `run-42`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunKey(pub i64);
+
+impl fmt::Display for RunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "run-{}", self.0)
+    }
+}
+
+/// A schedule's public id, given by the server and part of every idempotency key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ScheduleId(pub Uuid);
+
+impl fmt::Display for ScheduleId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The number a node raises when it takes over; a write with an older one changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fence(pub i64);
+
+/// The key of a planned tick: hex SHA-256 of `{schedule_id}:{epoch_seconds}`.
+///
+/// It is a pure function of the tick, so a restart, another node and a second attempt all send the same.
+///
+/// ```
+/// use punctual_plan::{ScheduleId, idempotency_key};
+///
+/// let id = ScheduleId("018f4e5e-0000-7000-8000-000000000001".parse()?);
+/// let key = idempotency_key(id, "2026-01-01T00:00:00Z".parse()?);
+/// assert_eq!(key.len(), 64);
+/// assert_eq!(key, idempotency_key(id, "2026-01-01T00:00:00Z".parse()?));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn idempotency_key(schedule: ScheduleId, scheduled_for: Timestamp) -> String {
+    let digest = Sha256::digest(format!("{schedule}:{}", scheduled_for.as_second()));
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_is_the_hash_that_the_documents_name() {
+        let id = ScheduleId(Uuid::nil());
+        let key = idempotency_key(id, Timestamp::from_second(0).expect("the epoch is an instant"));
+        // printf '00000000-0000-0000-0000-000000000000:0' | sha256sum
+        assert_eq!(key, "bd601baa18fcbd995a17f8c93eb347505568f7e80304ac777d293f3cd022850b");
+    }
+}

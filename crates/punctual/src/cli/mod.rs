@@ -1,0 +1,65 @@
+//! The command line: one file per noun, and the table that dispatches to it.
+
+mod schedule;
+mod serve;
+mod shell;
+
+use clap::{Args, Parser, Subcommand};
+use punctual::{App, Database, Failure};
+
+use crate::output::{Format, Output};
+
+/// Shown under the help of the program.
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 the database or the system failed, 2 wrong command line, \
+3 no such schedule, 4 invalid input, 5 the name is taken, 6 another process serves the database.";
+
+/// The scheduler that can account for every tick.
+#[derive(Debug, Parser)]
+#[command(name = "punctual", version, about, after_help = EXIT_CODES, propagate_version = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The database: a path or `sqlite:PATH`; without it, `punctual.db` in your data folder
+    #[arg(long, global = true, env = "DATABASE_URL", value_name = "DATABASE")]
+    database: Option<String>,
+    /// Print JSON, as is also done when the output is not a terminal
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the schedules of a database until stopped
+    Serve(serve::Serve),
+    /// Create, list and delete schedules, and read their ledger
+    #[command(subcommand)]
+    Schedule(schedule::Schedule),
+    /// Print the completions for a shell
+    Completions(shell::Completions),
+    /// Print the manual page, or write all pages into a folder
+    Man(shell::Man),
+}
+
+/// Carries out a command line.
+pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
+    let output = Output::to_stdout(if cli.global.json { Format::Json } else { Format::for_stdout() });
+    let database = || Database::choose(cli.global.database.as_deref());
+    match cli.command {
+        Command::Serve(serve) => serve.run(&database()?),
+        Command::Schedule(command) => {
+            // One thread is plenty to ask one question.
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let runtime = runtime.map_err(|error| Failure::world(error.to_string()))?;
+            runtime.block_on(command.run(&App::open(&database()?)?, &output))
+        }
+        Command::Completions(completions) => completions.run(&output),
+        Command::Man(man) => man.run(&output),
+    }
+}

@@ -1,0 +1,124 @@
+//! `punctual schedule …`
+
+use clap::{Args, Subcommand};
+use punctual::{App, Draft, Failure};
+use punctual_plan::Target;
+use punctual_store::Selector;
+use punctual_time::Dialect;
+
+use crate::output::{Output, runs, schedules};
+
+/// A listing of runs is at most this long.
+const RUNS_MAX: u32 = 100_000;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Schedule {
+    /// Make a schedule that runs a program
+    Create(Create),
+    /// Show the schedules by name
+    List,
+    /// Show the ledger of a schedule: what ran, what did not, and why
+    Runs(Runs),
+    /// Delete a schedule; its history stays and its name is free again
+    Delete(Delete),
+}
+
+/// The schedule that is meant.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct Which {
+    /// By name
+    #[arg(long)]
+    name: Option<String>,
+    /// By id, or the first letters of it
+    #[arg(long)]
+    id: Option<String>,
+}
+
+impl Which {
+    fn selector(self) -> Selector {
+        match (self.name, self.id) {
+            (Some(name), _) => Selector::Name(name),
+            (None, id) => Selector::IdPrefix(id.unwrap_or_default().to_lowercase()),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Create {
+    /// The name, unique among your schedules
+    #[arg(long)]
+    name: String,
+    /// When: a cron expression of five fields, or six with seconds first
+    #[arg(long, value_name = "EXPR")]
+    cron: String,
+    /// How the expression is read: standard, posix or quartz
+    #[arg(long, default_value_t)]
+    dialect: Dialect,
+    /// The time zone of the expression, by its IANA name
+    #[arg(long, default_value = "UTC", value_name = "ZONE")]
+    timezone: String,
+    /// Check everything and show the first ticks, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// The program and its arguments, after `--`; run directly, never through a shell
+    #[arg(last = true, required = true, value_name = "ARGV")]
+    argv: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Runs {
+    #[command(flatten)]
+    which: Which,
+    /// Show at most this many, the newest
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(RUNS_MAX)))]
+    limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    which: Which,
+    /// Show what would be deleted, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+impl Schedule {
+    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+        match self {
+            Self::Create(create) => create.run(app, output).await,
+            Self::List => schedules::list(output, &app.list().await?),
+            Self::Runs(asked) => {
+                runs::history(output, &app.history(asked.which.selector(), asked.limit).await?)
+            }
+            Self::Delete(delete) => delete.run(app, output).await,
+        }
+    }
+}
+
+impl Create {
+    async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+        let draft = Draft {
+            name: self.name,
+            cron: self.cron,
+            dialect: self.dialect,
+            timezone: self.timezone,
+            target: Target::Process { argv: self.argv },
+        };
+        if self.dry_run {
+            return schedules::preview(output, &app.preview(draft).await?);
+        }
+        schedules::created(output, &app.create(draft).await?)
+    }
+}
+
+impl Delete {
+    async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+        let selector = self.which.selector();
+        if self.dry_run {
+            return schedules::would_delete(output, &app.living(selector).await?);
+        }
+        schedules::deleted(output, &app.delete(selector).await?)
+    }
+}

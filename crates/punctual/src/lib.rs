@@ -1,0 +1,14 @@
+//! **Punctual: the scheduler that can account for every tick.**
+//!
+//! This crate is what people use: the `punctual` binary, and [`App`], the layer that all its doors
+//! share. Start with [`App::create`].
+//!
+//! Invariants: a door never talks SQL and never decides; what it shows comes from the ledger.
+
+mod app;
+mod database;
+mod failure;
+
+pub use app::{App, Draft, History, Preview, lateness};
+pub use database::Database;
+pub use failure::{Failure, Kind};

@@ -1,0 +1,18 @@
+//! The `punctual` binary: parse, dispatch, exit code.
+
+mod cli;
+mod output;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    match cli::run(cli::Cli::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::complain(&failure);
+            ExitCode::from(failure.kind.exit_code())
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! What goes to the screen: data to stdout, the rest to stderr, readable without colour.
+
+pub(crate) mod runs;
+pub(crate) mod schedules;
+mod table;
+
+use std::io::{self, IsTerminal, Write};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use punctual::Failure;
+use serde::Serialize;
+
+/// How data is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Tables and sentences for people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Format {
+    /// Text on a terminal, JSON for a pipe or a file.
+    pub(crate) fn for_stdout() -> Self {
+        if io::stdout().is_terminal() { Self::Text } else { Self::Json }
+    }
+
+    /// The same for the log.
+    pub(crate) fn for_stderr() -> Self {
+        if io::stderr().is_terminal() { Self::Text } else { Self::Json }
+    }
+}
+
+/// Where data is written.
+pub(crate) struct Output {
+    format: Format,
+}
+
+impl Output {
+    pub(crate) fn to_stdout(format: Format) -> Self {
+        Self { format }
+    }
+
+    /// Writes a value as JSON, or as the text that is made for people.
+    pub(crate) fn write(&self, json: &impl Serialize, text: impl FnOnce() -> String) -> Result<(), Failure> {
+        let said = match self.format {
+            Format::Text => text(),
+            Format::Json => {
+                let json = serde_json::to_string(json).map_err(|error| Failure::world(error.to_string()))?;
+                json + "\n"
+            }
+        };
+        say(&said)
+    }
+
+    /// Writes bytes as they are.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), Failure> {
+        to_stdout(bytes)
+    }
+}
+
+/// Writes text to stdout.
+pub(crate) fn say(text: &str) -> Result<(), Failure> {
+    to_stdout(text.as_bytes())
+}
+
+/// A reader that went away, such as `head`, has what it wanted.
+fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        other => other.map_err(|error| Failure::world(format!("cannot write to standard output: {error}"))),
+    }
+}
+
+/// Says on stderr what went wrong and what to do.
+pub(crate) fn complain(failure: &Failure) {
+    // There is nowhere left to report that stderr is gone.
+    let _ = writeln!(io::stderr(), "{failure}");
+}
+
+/// Whether the log may be coloured.
+pub(crate) fn stderr_takes_colour() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// An instant for people: seconds only where there are some.
+pub(crate) fn clock(at: Timestamp, zone: &TimeZone) -> String {
+    let local = at.to_zoned(zone.clone());
+    let format = if local.second() == 0 { "%Y-%m-%d %H:%M %Z" } else { "%Y-%m-%d %H:%M:%S %Z" };
+    local.strftime(format).to_string()
+}

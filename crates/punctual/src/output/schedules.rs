@@ -1,0 +1,161 @@
+//! Schedules on the screen.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use punctual::{Failure, Preview};
+use punctual_plan::{Definition, Target};
+use punctual_store::ScheduleRow;
+use serde::Serialize;
+use serde_json::json;
+
+use super::table::table;
+use super::{Output, clock};
+
+/// Letters of an id in a table; `--id` takes any unambiguous start of one.
+const SHORT_ID: usize = 8;
+
+/// A schedule in JSON.
+#[derive(Serialize)]
+struct ScheduleJson<'a> {
+    #[serde(flatten)]
+    definition: DefinitionJson<'a>,
+    org_id: &'a str,
+    enabled: bool,
+    status: &'static str,
+    version: i64,
+    next_run_at: Option<Timestamp>,
+    last_run_at: Option<Timestamp>,
+    last_run_status: Option<&'static str>,
+    run_count: i64,
+    success_count: i64,
+    failure_count: i64,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    deleted_at: Option<Timestamp>,
+}
+
+#[derive(Serialize)]
+struct DefinitionJson<'a> {
+    id: String,
+    name: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    spec: &'a str,
+    dialect: String,
+    timezone: &'a str,
+    target: serde_json::Value,
+}
+
+impl<'a> DefinitionJson<'a> {
+    fn new(definition: &'a Definition) -> Self {
+        Self {
+            id: definition.id.to_string(),
+            name: &definition.name,
+            kind: "cron",
+            spec: &definition.spec,
+            dialect: definition.dialect.to_string(),
+            timezone: definition.zone.name(),
+            target: match &definition.target {
+                Target::Process { argv } => json!({"type": "process", "argv": argv}),
+                other => json!({"type": format!("{other:?}")}),
+            },
+        }
+    }
+}
+
+impl<'a> ScheduleJson<'a> {
+    fn new(row: &'a ScheduleRow) -> Self {
+        Self {
+            definition: DefinitionJson::new(&row.definition),
+            org_id: &row.org_id,
+            enabled: row.deleted_at.is_none(),
+            status: status(row),
+            version: row.version,
+            next_run_at: row.next_run_at,
+            last_run_at: row.last_run_at,
+            last_run_status: row.last_run_status.map(|status| status.name()),
+            run_count: row.run_count,
+            success_count: row.success_count,
+            failure_count: row.failure_count,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+            deleted_at: row.deleted_at,
+        }
+    }
+}
+
+fn status(row: &ScheduleRow) -> &'static str {
+    if row.deleted_at.is_some() { "deleted" } else { "active" }
+}
+
+/// The table of all schedules.
+pub(crate) fn list(output: &Output, rows: &[ScheduleRow]) -> Result<(), Failure> {
+    let schedules: Vec<ScheduleJson<'_>> = rows.iter().map(ScheduleJson::new).collect();
+    output.write(&json!({"schedules": schedules}), || {
+        if rows.is_empty() {
+            return "no schedules yet; `punctual schedule create --help` shows how to make one\n".to_owned();
+        }
+        let cells = rows.iter().map(|row| {
+            let definition = &row.definition;
+            let id = definition.id.to_string();
+            vec![
+                id[..SHORT_ID].to_owned(),
+                definition.name.clone(),
+                definition.spec.clone(),
+                next_run(row),
+                "enabled".to_owned(),
+            ]
+        });
+        table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], cells)
+    })
+}
+
+fn next_run(row: &ScheduleRow) -> String {
+    row.next_run_at.map_or("-".to_owned(), |at| clock(at, &zone_of(&row.definition)))
+}
+
+fn zone_of(definition: &Definition) -> TimeZone {
+    TimeZone::get(definition.zone.name()).unwrap_or(TimeZone::UTC)
+}
+
+/// A schedule that was made.
+pub(crate) fn created(output: &Output, row: &ScheduleRow) -> Result<(), Failure> {
+    output.write(&json!({"schedule": ScheduleJson::new(row)}), || {
+        let definition = &row.definition;
+        format!("created schedule `{}` ({}), next run {}\n", definition.name, definition.id, next_run(row))
+    })
+}
+
+/// A schedule that would be made.
+pub(crate) fn preview(output: &Output, preview: &Preview) -> Result<(), Failure> {
+    let definition = &preview.definition;
+    let json = json!({
+        "dry_run": true,
+        "schedule": DefinitionJson::new(definition),
+        "next_run_at": preview.ticks.first(),
+        "next": preview.ticks,
+    });
+    output.write(&json, || {
+        let zone = zone_of(definition);
+        let ticks: String = preview.ticks.iter().map(|at| format!("  {}\n", clock(*at, &zone))).collect();
+        format!("would create schedule `{}`; its first runs:\n{ticks}", definition.name)
+    })
+}
+
+/// A schedule that was deleted.
+pub(crate) fn deleted(output: &Output, row: &ScheduleRow) -> Result<(), Failure> {
+    output.write(&json!({"deleted": true, "schedule": ScheduleJson::new(row)}), || {
+        format!(
+            "deleted schedule `{}`; its history stays under --id {}\n",
+            row.definition.name, row.definition.id
+        )
+    })
+}
+
+/// A schedule that would be deleted.
+pub(crate) fn would_delete(output: &Output, row: &ScheduleRow) -> Result<(), Failure> {
+    output.write(&json!({"dry_run": true, "schedule": ScheduleJson::new(row)}), || {
+        format!("would delete schedule `{}` ({})\n", row.definition.name, row.definition.id)
+    })
+}
