@@ -192,7 +192,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        visit::visit_expr(self, &call.receiver);
+        self.visit_expr(&call.receiver);
         self.add(call.method.span().start().line, Kind::Method(call.method.to_string()));
         call.args.iter().for_each(|argument| self.visit_expr(argument));
     }
@@ -221,13 +221,21 @@ impl<'ast> Visit<'ast> for Reader {
 
 /// `#[test]`, `#[tokio::test]`, `#[cfg(test)]` and `#[cfg(all(test, …))]`; not `#[cfg(not(test))]`.
 fn makes_test(attribute: &Attribute) -> bool {
-    match &attribute.meta {
-        Meta::List(list) if list.path.is_ident("cfg") => {
-            let words: Vec<String> = list.tokens.clone().into_iter().map(|token| token.to_string()).collect();
-            words.first().is_some_and(|word| word == "test")
-                || (words.first().is_some_and(|word| word == "all") && words.concat().contains("test"))
+    if attribute.path().is_ident("cfg") {
+        return attribute.parse_args::<Meta>().is_ok_and(|condition| needs_test(&condition));
+    }
+    attribute.path().segments.last().is_some_and(|segment| segment.ident == "test")
+}
+
+/// Whether a condition can only hold in a build for tests.
+fn needs_test(condition: &Meta) -> bool {
+    match condition {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("all") => {
+            let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+            parts.is_ok_and(|parts| parts.iter().any(needs_test))
         }
-        _ => attribute.path().segments.last().is_some_and(|segment| segment.ident == "test"),
+        _ => false,
     }
 }
 

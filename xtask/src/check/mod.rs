@@ -61,36 +61,36 @@ fn run(steps: &[Step], pace: Pace) -> (Vec<Row>, Result<(), Failure>) {
     for step in steps {
         let is_asked = pace == Pace::Full || step.pace == Pace::Fast;
         let begun = Instant::now();
-        let ended = match (&result, is_asked) {
-            (_, false) => Ended::NotAsked,
-            (Err(_), _) => Ended::NotReached,
-            (Ok(()), true) => match work(step, pace) {
-                Ok(note) => Ended::Well(note),
-                Err(failure) => {
+        let ended = if !is_asked {
+            Ended::NotAsked
+        } else if result.is_err() {
+            Ended::NotReached
+        } else {
+            work(step, pace).map_or_else(
+                |failure| {
                     result =
                         Err(Failure::new(format!("step `{}`: {}", step.name, failure.what), failure.hint));
                     Ended::Badly
-                }
-            },
+                },
+                Ended::Well,
+            )
         };
         rows.push(Row { name: step.name, took: begun.elapsed(), ended });
-        if is_asked {
-            rows.iter().last().filter(|row| matches!(row.ended, Ended::Well(_) | Ended::Badly)).inspect(
-                |row| {
-                    println!("== {}", described(row));
-                },
-            );
-        }
     }
     (rows, result)
 }
 
+/// Does what the step says, with its name before and its time after.
 fn work(step: &Step, pace: Pace) -> Result<String, Failure> {
     println!("\n== {}: {}", step.name, step.says);
-    match step.work {
+    let begun = Instant::now();
+    let result = match step.work {
         Work::Lines(lines) => lines().iter().try_for_each(shown).map(|()| String::new()),
         Work::Call(call) => call(pace),
-    }
+    };
+    let ended = if result.is_ok() { "ok" } else { "FAILED" };
+    println!("== {}: {ended} after {:.1} s", step.name, begun.elapsed().as_secs_f64());
+    result
 }
 
 /// Prints a line and runs it.

@@ -26,7 +26,7 @@ pub(crate) struct Need {
 #[rustfmt::skip]
 const NEEDS: &[Need] = &[
     Need { program: "git", package: "git", why: "tidy asks it which files belong to the repository", pace: Pace::Fast },
-    Need { program: "cc", package: "gcc", why: "links every Rust program and compiles the bundled SQLite", pace: Pace::Fast },
+    Need { program: "cc", package: "build-essential", why: "links every Rust program and compiles the bundled SQLite", pace: Pace::Fast },
     Need { program: "python3", package: "python3", why: "reads the ledger independently of our own code", pace: Pace::Fast },
     Need { program: "sqlite3", package: "sqlite3", why: "opens our database files as a stranger would", pace: Pace::Fast },
     Need { program: "postgres", package: "postgresql", why: "the private server of `with-postgres`", pace: Pace::Full },

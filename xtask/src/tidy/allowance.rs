@@ -1,5 +1,7 @@
-//! Rule `allowance`: what the pure crates may depend on, so that the compiler itself keeps them pure.
+//! Rule `allowance`: what the pure crates may depend on, so that the compiler itself keeps them pure, and which
+//! features of jiff no crate may ask for.
 
+use super::direction::LINE;
 use crate::finding::Finding;
 use crate::repository::{Crate, Dependency, Repository};
 
@@ -31,51 +33,48 @@ pub(crate) const PURE: &[Pure] = &[
     },
 ];
 
-/// Features of jiff that read the host: with them the same spec means something else on another machine.
-const JIFF_REFUSED: &[&str] =
-    &["std", "tz-system", "tzdb-zoneinfo", "tzdb-concatenated", "tzdb-bundle-platform"];
+/// Features of jiff that read the host; the pure crates take none of them.
+const READS_HOST: &[&str] =
+    &["default", "std", "tz-system", "tzdb-zoneinfo", "tzdb-concatenated", "tzdb-bundle-platform"];
+
+/// Those of them that prefer the host's zone files to the bundled ones. No crate of the line takes them: with them the
+/// same zone name would mean other ticks on another machine, for the pure crates too, as Cargo unifies features.
+const PREFERS_HOST_ZONES: &[&str] =
+    &["default", "tzdb-zoneinfo", "tzdb-concatenated", "tzdb-bundle-platform"];
+
+const JIFF_HINT: &str = "take jiff with `default-features = false`; zones come from the bundled database";
+
+const CRATE_HINT: &str =
+    "do it in punctual-store or later, or argue for it in an ADR and in `xtask/src/tidy/allowance.rs`";
 
 /// Looks at normal and build dependencies; tests may use anything, an oracle above all.
 pub(crate) fn check(repository: &Repository) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for user in &repository.crates {
-        if let Some(pure) = PURE.iter().find(|pure| pure.name == user.name) {
-            findings.extend(excesses(pure, user));
-        }
-    }
-    findings
+    let line = repository.crates.iter().filter(|user| LINE.contains(&user.name.as_str()));
+    line.flat_map(excesses).collect()
 }
 
-fn excesses(pure: &Pure, user: &Crate) -> Vec<Finding> {
+fn excesses(user: &Crate) -> Vec<Finding> {
     let shipped = user.dependencies.iter().filter(|dependency| dependency.kind.as_deref() != Some("dev"));
-    shipped
-        .flat_map(|dependency| excess(pure, dependency))
-        .map(|(what, hint)| {
-            Finding::new(&user.manifest_path, 1, format!("pure crate `{}` {what}", pure.name), hint)
-        })
-        .collect()
+    let said = |(what, hint)| Finding::new(&user.manifest_path, 1, format!("`{}` {what}", user.name), hint);
+    match PURE.iter().find(|pure| pure.name == user.name) {
+        Some(pure) => shipped.flat_map(|used| excess(pure, used)).map(said).collect(),
+        None => shipped.flat_map(|used| refused_features(used, PREFERS_HOST_ZONES)).map(said).collect(),
+    }
 }
 
-fn excess(pure: &Pure, dependency: &Dependency) -> Vec<(String, &'static str)> {
-    let name = dependency.name.as_str();
-    if !pure.allowed.iter().any(|(allowed, _why)| *allowed == name) {
-        let names: Vec<&str> = pure.allowed.iter().map(|(allowed, _why)| *allowed).collect();
-        let what = format!("depends on `{name}`; allowed: {}", names.join(", "));
-        return vec![(
-            what,
-            "do it in punctual-store or later, or argue for it in an ADR and in `xtask/src/tidy/allowance.rs`",
-        )];
+fn excess(pure: &Pure, used: &Dependency) -> Vec<(String, &'static str)> {
+    let names: Vec<&str> = pure.allowed.iter().map(|(name, _why)| *name).collect();
+    if names.contains(&used.name.as_str()) {
+        return refused_features(used, READS_HOST);
     }
-    if name != "jiff" {
-        return Vec::new();
-    }
-    let default = dependency.uses_default_features.then_some("default");
-    let asked = dependency.features.iter().map(String::as_str);
-    let refused = asked.filter(|feature| JIFF_REFUSED.contains(feature)).chain(default);
-    let hint = "take jiff with `default-features = false`; zones come from the bundled database";
-    refused
-        .map(|feature| (format!("takes jiff with feature `{feature}`, which reads the host"), hint))
-        .collect()
+    vec![(format!("is pure but depends on `{}`; allowed: {}", used.name, names.join(", ")), CRATE_HINT)]
+}
+
+fn refused_features(used: &Dependency, refused: &[&str]) -> Vec<(String, &'static str)> {
+    let default = used.uses_default_features.then_some("default");
+    let asked = used.features.iter().map(String::as_str).chain(default);
+    let found = asked.filter(|feature| used.name == "jiff" && refused.contains(feature));
+    found.map(|feature| (format!("takes jiff with `{feature}`, which reads the host"), JIFF_HINT)).collect()
 }
 
 #[cfg(test)]
@@ -108,27 +107,22 @@ mod tests {
         check_use("punctual-time", "jiff +alloc", "");
         check_use("punctual-time", "croner dev", "");
         check_use("punctual-engine", "rand", "");
-        check_use(
-            "punctual-time",
-            "rand",
-            "Cargo.toml:1: pure crate `punctual-time` depends on `rand`; allowed: jiff",
-        );
-        check_use(
-            "punctual-plan",
-            "tokio",
-            "Cargo.toml:1: pure crate `punctual-plan` depends on `tokio`; allowed: jiff, punctual-time, sha2",
-        );
+        let wrong = "Cargo.toml:1: `punctual-time` is pure but depends on `rand`; allowed: jiff";
+        check_use("punctual-time", "rand", wrong);
+        let wrong = "Cargo.toml:1: `punctual-plan` is pure but depends on `tokio`; allowed: jiff, punctual-time, sha2";
+        check_use("punctual-plan", "tokio", wrong);
     }
 
     #[test]
-    fn pure_crates_take_jiff_without_the_host() {
-        let refused = |feature: &str| {
-            format!(
-                "Cargo.toml:1: pure crate `punctual-plan` takes jiff with feature `{feature}`, which reads the host"
-            )
+    fn jiff_comes_without_the_host() {
+        let refused = |user: &str, feature: &str| {
+            format!("Cargo.toml:1: `{user}` takes jiff with `{feature}`, which reads the host")
         };
-        check_use("punctual-plan", "jiff +alloc +std", &refused("std"));
-        check_use("punctual-plan", "jiff +tz-system", &refused("tz-system"));
-        check_use("punctual-plan", "jiff default", &refused("default"));
+        check_use("punctual-plan", "jiff +alloc +std", &refused("punctual-plan", "std"));
+        check_use("punctual-plan", "jiff +tz-system", &refused("punctual-plan", "tz-system"));
+        check_use("punctual-plan", "jiff default", &refused("punctual-plan", "default"));
+        check_use("punctual-engine", "jiff +std +tz-system", "");
+        check_use("punctual-engine", "jiff +tzdb-zoneinfo", &refused("punctual-engine", "tzdb-zoneinfo"));
+        check_use("punctual", "jiff default", &refused("punctual", "default"));
     }
 }

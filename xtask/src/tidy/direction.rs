@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::repository::{Crate, Repository};
 
 /// The line: *when, what, where it is kept, the loop, shown, shipped*.
-const LINE: &[&str] =
+pub(super) const LINE: &[&str] =
     &["punctual-time", "punctual-plan", "punctual-store", "punctual-engine", "punctual-server", "punctual"];
 
 /// Crates beside the line: tools, simulators, measurements. They use what they need; the line never uses them.
