@@ -3,7 +3,7 @@
 use crate::finding::Finding;
 use crate::repository::{Crate, Repository};
 
-/// The line: *when, what, where it is kept, the loop, shown, shipped*.
+/// The line, in the order of use.
 pub(super) const LINE: &[&str] =
     &["punctual-time", "punctual-plan", "punctual-store", "punctual-engine", "punctual-server", "punctual"];
 
