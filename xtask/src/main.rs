@@ -1,3 +1,91 @@
-//! The project's own tools. Start with [`main`].
+//! The project's own tools. [`COMMANDS`] lists them; `cargo xtask` alone prints that list.
+//!
+//! Never part of what users run, and never a script in another language: what checks the project is Rust as well.
 
-fn main() {}
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
+
+mod check;
+mod facts;
+mod failure;
+mod finding;
+mod ground;
+mod line;
+mod repository;
+mod rust_file;
+mod tidy;
+
+use std::process::ExitCode;
+
+use failure::Failure;
+
+/// One subcommand.
+struct Command {
+    /// How it is called, arguments included; the first word is its name.
+    usage: &'static str,
+    /// One line of help.
+    help: &'static str,
+    /// What it does with the arguments after its name.
+    run: fn(&[String]) -> Result<(), Failure>,
+}
+
+/// All subcommands. To add one, add a line.
+#[rustfmt::skip]
+const COMMANDS: &[Command] = &[
+    Command { usage: "check [--fast]", help: "everything that CI checks; --fast is the inner loop", run: check::command },
+    Command { usage: "tidy [--rules]", help: "the rules of the house, also part of `cargo test`", run: tidy::command },
+    Command { usage: "ground", help: "install what check needs from outside cargo", run: ground::command },
+    Command { usage: "with-postgres -- CMD…", help: "run CMD beside a private PostgreSQL", run: ground::postgres::command },
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Failure> {
+    let Some((name, rest)) = arguments.split_first() else {
+        print!("{}", help());
+        return Ok(());
+    };
+    if ["help", "--help", "-h"].contains(&name.as_str()) {
+        print!("{}", help());
+        return Ok(());
+    }
+    let command = COMMANDS.iter().find(|command| command.usage.split(' ').next() == Some(name));
+    match command {
+        Some(command) => (command.run)(rest),
+        None => Err(Failure::new(format!("there is no command `{name}`"), "`cargo xtask` lists them")),
+    }
+}
+
+fn help() -> String {
+    let lines =
+        COMMANDS.iter().map(|command| format!("  cargo xtask {:<24} {}\n", command.usage, command.help));
+    format!("The project's own tools:\n{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_every_command() {
+        let help = help();
+        assert!(
+            COMMANDS.iter().all(|command| help.contains(command.usage) && help.contains(command.help)),
+            "{help}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_command_is_refused_with_a_hint() {
+        let failure = run(&["fly".to_owned()]).expect_err("there is no such command");
+        assert_eq!(failure.to_string(), "error: there is no command `fly`\nhint: `cargo xtask` lists them");
+    }
+}

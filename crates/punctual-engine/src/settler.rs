@@ -110,7 +110,7 @@ impl<S: Store> Settler<S> {
             let (run, status) = (end.in_flight.run, end.status);
             match (commit, &end.reason) {
                 (Commit::Stale, _) => {
-                    warn!(%run, schedule = name, "refused: the run is not this node's any more")
+                    warn!(%run, schedule = name, "refused: the run is not this node's any more");
                 }
                 (Commit::Done, None) => info!(%run, schedule = name, %status, "ended"),
                 (Commit::Done, Some(reason)) => info!(%run, schedule = name, %status, %reason, "ended"),

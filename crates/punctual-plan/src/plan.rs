@@ -165,7 +165,7 @@ fn decide_late(subject: &Subject<'_>, at: Timestamp, plan: &mut Plan) {
             Some(reason) => missed.add(tick, reason),
             // It fires late: from now on its lateness counts from this decision.
             None => {
-                plan.entries.push(Entry { scheduled_for: tick, fire_at: at, state: EntryState::Scheduled })
+                plan.entries.push(Entry { scheduled_for: tick, fire_at: at, state: EntryState::Scheduled });
             }
         }
         from = tick;

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use punctual::{Failure, History, lateness};
-use punctual_plan::{RunStatus, idempotency_key};
+use punctual_plan::{Reason, RunStatus, idempotency_key};
 use punctual_store::{RangeRow, RunRow};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ impl<'a> RunJson<'a> {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             status: run.status.name(),
-            reason: run.reason.as_ref().map(|reason| reason.code()),
+            reason: run.reason.as_ref().map(Reason::code),
             reason_text: run.reason.as_ref().map(ToString::to_string),
             idempotency_key: idempotency_key(run.schedule_id, run.scheduled_for),
             attempt: run.attempt,

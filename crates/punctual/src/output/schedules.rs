@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use punctual::{Failure, Preview};
-use punctual_plan::{Definition, Target};
+use punctual_plan::{Definition, RunStatus, Target};
 use punctual_store::ScheduleRow;
 use serde::Serialize;
 use serde_json::json;
@@ -74,7 +74,7 @@ impl<'a> ScheduleJson<'a> {
             version: row.version,
             next_run_at: row.next_run_at,
             last_run_at: row.last_run_at,
-            last_run_status: row.last_run_status.map(|status| status.name()),
+            last_run_status: row.last_run_status.map(RunStatus::name),
             run_count: row.run_count,
             success_count: row.success_count,
             failure_count: row.failure_count,

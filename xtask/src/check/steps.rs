@@ -1,0 +1,185 @@
+//! The steps of `cargo xtask check`, in their order. To add one, add a line to [`STEPS`].
+//!
+//! A step is a list of command lines where that is enough ([`Work::Lines`]), a function where something has to be
+//! found out first ([`Work::Call`]); the function's text is shown behind the step in the table.
+
+use super::{Pace, shown};
+use crate::failure::Failure;
+use crate::ground;
+use crate::line::Line;
+use crate::repository::{self, Crate};
+
+/// A named part of the check.
+pub(super) struct Step {
+    /// What the table calls it.
+    pub(super) name: &'static str,
+    /// What it makes sure of.
+    pub(super) says: &'static str,
+    /// [`Pace::Fast`] if it belongs to the inner loop as well.
+    pub(super) pace: Pace,
+    /// What it does.
+    pub(super) work: Work,
+}
+
+/// What a step does.
+pub(super) enum Work {
+    /// Runs these lines, one after the other.
+    Lines(fn() -> Vec<Line>),
+    /// Does what no single line can; the text is a note for the table.
+    Call(fn(Pace) -> Result<String, Failure>),
+}
+
+/// All steps: the cheap and telling ones first.
+#[rustfmt::skip]
+pub(super) const STEPS: &[Step] = &[
+    Step { name: "ground", says: "the programs that the steps need are there, or get installed", pace: Pace::Fast, work: Work::Call(ground::provide) },
+    Step { name: "fmt", says: "the code is formatted", pace: Pace::Fast, work: Work::Lines(fmt) },
+    Step { name: "clippy", says: "no warning, in any target", pace: Pace::Fast, work: Work::Lines(clippy) },
+    Step { name: "tidy", says: "the rules of the house hold", pace: Pace::Fast, work: Work::Call(tidy) },
+    Step { name: "tests", says: "all tests but the end-to-end ones pass, examples build", pace: Pace::Fast, work: Work::Call(tests) },
+    Step { name: "doctests", says: "the examples in the documentation run", pace: Pace::Full, work: Work::Lines(doctests) },
+    Step { name: "docs", says: "the documentation builds without a warning", pace: Pace::Full, work: Work::Lines(docs) },
+    Step { name: "deny", says: "licences, bans and sources of all dependencies are those of deny.toml", pace: Pace::Full, work: Work::Call(deny) },
+    Step { name: "postgres", says: "a private PostgreSQL starts, is durable, hears only this machine, and goes", pace: Pace::Full, work: Work::Call(ground::postgres::smoke) },
+    Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask", pace: Pace::Full, work: Work::Call(end_to_end) },
+];
+
+/// Test targets with this at the start of their name are slow: they drive the real program.
+const END_TO_END_PREFIX: &str = "e2e_";
+
+/// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
+const BINARY_VARIABLE: &str = "PUNCTUAL_TEST_BINARY";
+
+/// Version of cargo-deny to install where there is none. It builds in about two minutes on two cores.
+const DENY_VERSION: &str = "0.20.2";
+
+fn cargo(arguments: &str) -> Line {
+    Line::new(["cargo"].into_iter().chain(arguments.split(' ')))
+}
+
+fn fmt() -> Vec<Line> {
+    vec![cargo("fmt --all --check")]
+}
+
+fn clippy() -> Vec<Line> {
+    vec![cargo("clippy --workspace --all-targets -- -D warnings")]
+}
+
+fn tidy(_pace: Pace) -> Result<String, Failure> {
+    crate::tidy::judge()?;
+    Ok(format!("{} rules", crate::tidy::RULES.len()))
+}
+
+fn doctests() -> Vec<Line> {
+    vec![cargo("test --workspace --doc")]
+}
+
+fn docs() -> Vec<Line> {
+    vec![cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings")]
+}
+
+fn tests(_pace: Pace) -> Result<String, Failure> {
+    let targets = test_targets(&repository::crates(&repository::root()?)?);
+    shown(&tests_line(&targets))?;
+    Ok(format!("end-to-end ones have a step of their own: {}", targets.end_to_end.join(", ")))
+}
+
+/// `cargo test` with every target but the slow ones, which it has no flag to leave out.
+fn tests_line(targets: &TestTargets) -> Line {
+    let named = targets.ordinary.iter().flat_map(|name| ["--test", name]);
+    let kinds = ["cargo", "test", "--workspace", "--lib", "--bins", "--examples"];
+    Line::new(kinds.into_iter().chain(named))
+}
+
+fn end_to_end(_pace: Pace) -> Result<String, Failure> {
+    let root = repository::root()?;
+    let targets = test_targets(&repository::crates(&root)?);
+    if targets.end_to_end.is_empty() {
+        let hint = format!("a test of the whole program is a file `tests/{END_TO_END_PREFIX}….rs`");
+        return Err(Failure::new("there is no end-to-end test", hint));
+    }
+    shown(&cargo("build --release"))?;
+    let binary = repository::target_directory(&root)?.join("release/punctual").display().to_string();
+    let named = targets.end_to_end.iter().flat_map(|name| ["--test", name]);
+    let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(named));
+    shown(&line.with(BINARY_VARIABLE, &binary))?;
+    Ok(targets.end_to_end.join(", "))
+}
+
+/// The integration tests of the workspace, by name.
+#[derive(Default)]
+struct TestTargets {
+    ordinary: Vec<String>,
+    end_to_end: Vec<String>,
+}
+
+fn test_targets(crates: &[Crate]) -> TestTargets {
+    let mut targets = TestTargets::default();
+    for target in crates.iter().flat_map(|member| &member.targets) {
+        let is_test = target.kind.iter().any(|kind| kind == "test");
+        let names = if target.name.starts_with(END_TO_END_PREFIX) {
+            &mut targets.end_to_end
+        } else {
+            &mut targets.ordinary
+        };
+        // The same name in two crates is one `--test` argument.
+        if is_test && !names.contains(&target.name) {
+            names.push(target.name.clone());
+        }
+    }
+    targets
+}
+
+/// Licences, bans and sources need no network. Advisories need their database: where it cannot be had, that is said.
+fn deny(_pace: Pace) -> Result<String, Failure> {
+    if cargo("deny --version").output().is_err() {
+        shown(&Line::new(["cargo", "install", "--locked", "cargo-deny", "--version", DENY_VERSION]))?;
+    }
+    shown(&cargo("deny --workspace check licenses bans sources"))?;
+    match cargo("deny fetch db").output() {
+        Ok(_) => shown(&cargo("deny --workspace check advisories --disable-fetch"))
+            .map(|()| "advisories checked too".to_owned()),
+        Err(failure) => {
+            let reason = failure.what.lines().last().unwrap_or_default();
+            println!("   advisories are NOT checked, their database cannot be had here: {reason}");
+            Ok("advisories NOT checked: no database here".to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repository::Target;
+
+    #[test]
+    fn end_to_end_tests_are_told_from_the_others_by_name() {
+        let target = |name: &str, kind: &str| Target { name: name.to_owned(), kind: vec![kind.to_owned()] };
+        let targets = vec![
+            target("punctual", "bin"),
+            target("e2e_kill", "test"),
+            target("cli", "test"),
+            target("cli", "test"),
+        ];
+        let member = Crate {
+            name: "punctual".to_owned(),
+            manifest_path: String::new(),
+            dependencies: Vec::new(),
+            targets,
+        };
+        let targets = test_targets(&[member]);
+        assert_eq!(targets.end_to_end, ["e2e_kill"]);
+        assert_eq!(
+            tests_line(&targets).to_string(),
+            "cargo test --workspace --lib --bins --examples --test cli"
+        );
+    }
+
+    #[test]
+    fn every_step_has_a_name_of_its_own() {
+        let mut names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), STEPS.len());
+    }
+}

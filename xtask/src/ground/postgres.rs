@@ -1,0 +1,263 @@
+//! A PostgreSQL server of our own: in a temporary folder, on a free port of 127.0.0.1, gone afterwards.
+//!
+//! Start with [`Server::start`]. The server keeps its durable defaults (`fsync` on): what is tested on it shall hold
+//! on a real one. No store uses it yet; `check` only proves that it can be had, and the stores' conformance suite is
+//! to find it in [`URL_VARIABLE`].
+
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use crate::check::Pace;
+use crate::failure::Failure;
+use crate::ground::apt::is_root;
+use crate::ground::found;
+use crate::line::Line;
+
+/// The variable that tells a program where the server is.
+pub(crate) const URL_VARIABLE: &str = "PUNCTUAL_TEST_POSTGRES";
+
+/// The oldest version that Punctual works with, as the server counts: 15.0.
+const VERSION_MIN: u32 = 150_000;
+
+/// Settings without which a commit is no promise, or the server is not private.
+const SETTINGS: &[(&str, &str)] = &[
+    ("fsync", "on"),
+    ("full_page_writes", "on"),
+    ("listen_addresses", "127.0.0.1"),
+    ("synchronous_commit", "on"),
+];
+
+/// Another program may take the free port before the server does; this often another port is tried.
+const START_ATTEMPTS_MAX: usize = 3;
+
+/// How long the server may take to come up, in seconds.
+const START_SECONDS_MAX: &str = "60";
+
+/// The user that runs the server when we are root; Debian's package creates it.
+const SERVER_USER: &str = "postgres";
+
+const HINT: &str = "`cargo xtask ground` installs PostgreSQL; is there room in the temporary folder?";
+
+/// A running server. Dropping it, or the end of this process, stops it and removes its folder.
+pub(crate) struct Server {
+    folder: PathBuf,
+    port: u16,
+    password: String,
+    keeper: Child,
+}
+
+/// `cargo xtask with-postgres -- CMD…`
+pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
+    let words = arguments.strip_prefix(&["--".to_owned()]).filter(|words| !words.is_empty());
+    let Some(words) = words else {
+        return Err(Failure::new("there is no command to run", "cargo xtask with-postgres -- CMD…"));
+    };
+    let server = Server::start()?;
+    let status = Line::new(words).with(URL_VARIABLE, &server.url()).command().status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => {
+            Err(Failure::new(format!("`{}` ended with {status}", words.join(" ")), "see its output above"))
+        }
+        Err(error) => {
+            Err(Failure::new(format!("`{}` could not be started: {error}", words[0]), "is it on the PATH?"))
+        }
+    }
+}
+
+/// The step of `check`: starts a server, asks it what it is, and stops it.
+pub(crate) fn smoke(_pace: Pace) -> Result<String, Failure> {
+    let server = Server::start()?;
+    let said = server.psql(include_str!("smoke.sql"))?;
+    let version = judged(&said)?;
+    Ok(format!("version {}.{} on 127.0.0.1:{}", version / 10_000, version % 10_000, server.port))
+}
+
+/// The server's version, if all that it said of itself is as it must be.
+fn judged(said: &str) -> Result<u32, Failure> {
+    let value = |name: &str| said.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+    for (name, expected) in SETTINGS {
+        let actual = value(name).unwrap_or("nothing");
+        if actual != *expected {
+            let what = format!("setting `{name}` is `{actual}` instead of `{expected}`");
+            return Err(Failure::new(what, "does a file in /etc or a PG variable change it?"));
+        }
+    }
+    let version: u32 = value("server_version_num").and_then(|number| number.parse().ok()).unwrap_or_default();
+    if version < VERSION_MIN {
+        let what = format!("PostgreSQL {} is too old, {} is needed", version / 10_000, VERSION_MIN / 10_000);
+        return Err(Failure::new(what, "install a newer package of it"));
+    }
+    Ok(version)
+}
+
+impl Server {
+    /// Starts a server, on another port if the first was taken meanwhile.
+    pub(crate) fn start() -> Result<Self, Failure> {
+        let mut last = Failure::new("PostgreSQL was not started", HINT);
+        for _ in 0..START_ATTEMPTS_MAX {
+            match Self::start_once() {
+                Ok(server) => return Ok(server),
+                Err(failure) => last = failure,
+            }
+        }
+        Err(last)
+    }
+
+    fn start_once() -> Result<Self, Failure> {
+        let port = free_port().map_err(|error| Failure::new(format!("no free port: {error}"), HINT))?;
+        let folder = std::env::temp_dir().join(format!("punctual-postgres-{}-{port}", std::process::id()));
+        let password = password().map_err(|error| Failure::new(format!("no password: {error}"), HINT))?;
+        let keeper = keeper(&folder)?;
+        // From here on the keeper tidies up behind every failure.
+        let server = Self { folder, port, password, keeper };
+        server.lay_out()?;
+        server.launch()?;
+        Ok(server)
+    }
+
+    /// Makes the folder and the empty database cluster in it, with a password that nobody else knows.
+    fn lay_out(&self) -> Result<(), Failure> {
+        let made = std::fs::create_dir(&self.folder)
+            .and_then(|()| std::fs::write(self.folder.join("password"), &self.password));
+        made.map_err(|error| Failure::new(format!("folder `{}`: {error}", self.folder.display()), HINT))?;
+        let folder = self.folder.display().to_string();
+        if is_root() {
+            let owner = format!("{SERVER_USER}:");
+            Line::new(["chown", "-R", owner.as_str(), folder.as_str()]).output()?;
+        }
+        Line::new(["chmod", "-R", "go=", folder.as_str()]).output()?;
+        let words = [
+            format!("--pgdata={folder}/data"),
+            format!("--pwfile={folder}/password"),
+            "--username=postgres".to_owned(),
+            "--auth=scram-sha-256".to_owned(),
+            "--encoding=UTF8".to_owned(),
+            "--no-locale".to_owned(),
+        ];
+        self.as_server_user("initdb", &words)
+    }
+
+    /// Starts the server and waits until it takes connections.
+    fn launch(&self) -> Result<(), Failure> {
+        let folder = self.folder.display().to_string();
+        let options = format!(
+            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={folder}",
+            self.port
+        );
+        let words = [
+            "start".to_owned(),
+            "--wait".to_owned(),
+            format!("--timeout={START_SECONDS_MAX}"),
+            format!("--pgdata={folder}/data"),
+            format!("--log={folder}/server.log"),
+            format!("--options={options}"),
+        ];
+        self.as_server_user("pg_ctl", &words).map_err(|failure| {
+            let log = std::fs::read_to_string(self.folder.join("server.log")).unwrap_or_default();
+            Failure::new(format!("{}\n{log}", failure.what), HINT)
+        })
+    }
+
+    /// Where a program finds the server.
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://postgres:{}@127.0.0.1:{}/postgres", self.password, self.port)
+    }
+
+    /// Runs one statement and gives its rows as plain text.
+    fn psql(&self, sql: &str) -> Result<String, Failure> {
+        let psql = program("psql")?;
+        let url = self.url();
+        let words = [psql.as_str(), "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url.as_str()];
+        Line::new(words).output()
+    }
+
+    fn as_server_user(&self, name: &str, words: &[String]) -> Result<(), Failure> {
+        let line = Line::new(server_user_words(name)?.into_iter().chain(words.iter().cloned()));
+        // The output goes to a file and not through a pipe, which a server left in the background would keep open.
+        let log = self.folder.join(format!("{name}.log"));
+        let file = std::fs::File::create(&log).and_then(|file| Ok((file.try_clone()?, file)));
+        let (out, err) = file.map_err(|error| Failure::new(error.to_string(), HINT))?;
+        let mut command = line.command();
+        command.current_dir(&self.folder).stdin(Stdio::null()).stdout(out).stderr(err);
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => {
+                let said = std::fs::read_to_string(&log).unwrap_or_default();
+                Err(Failure::new(format!("`{line}` ended with {status}: {said}"), HINT))
+            }
+            Err(error) => Err(Failure::new(format!("`{line}` could not be started: {error}"), HINT)),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        if let Err(error) = self.keeper.wait() {
+            eprintln!(
+                "error: the private PostgreSQL in `{}` may still be there: {error}",
+                self.folder.display()
+            );
+        }
+    }
+}
+
+/// Starts the guard that outlives us by the moment it takes to stop the server and to remove the folder.
+fn keeper(folder: &Path) -> Result<Child, Failure> {
+    let folder = folder.display().to_string();
+    let words = ["sh", "-c", include_str!("keeper.sh"), "keeper", folder.as_str()].map(str::to_owned);
+    let line = Line::new(words.into_iter().chain(server_user_words("pg_ctl")?));
+    let mut command = line.command();
+    // A process group of its own: Ctrl-C in the terminal must not end the guard before its work.
+    command.process_group(0).stdin(Stdio::piped());
+    command.spawn().map_err(|error| Failure::new(format!("the guard of the server: {error}"), HINT))
+}
+
+/// How a program of the server is called: PostgreSQL refuses to run as root.
+fn server_user_words(name: &str) -> Result<Vec<String>, Failure> {
+    let program = program(name)?;
+    if !is_root() {
+        return Ok(vec![program]);
+    }
+    let user = [format!("--reuid={SERVER_USER}"), format!("--regid={SERVER_USER}")];
+    let before = ["setpriv".to_owned()].into_iter().chain(user);
+    Ok(before.chain(["--init-groups".to_owned(), "--".to_owned(), program]).collect())
+}
+
+fn program(name: &str) -> Result<String, Failure> {
+    let file = found(name).ok_or_else(|| Failure::new(format!("there is no `{name}`"), HINT))?;
+    Ok(file.display().to_string())
+}
+
+fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+fn password() -> std::io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_old_or_careless_is_refused() {
+        let good = "fsync=on\nfull_page_writes=on\nlisten_addresses=127.0.0.1\nserver_version_num=150018\nsynchronous_commit=on\n";
+        let check = |from: &str, to: &str, expected: &str| {
+            let result = judged(&good.replace(from, to));
+            assert_eq!(result.map_or_else(|failure| failure.what, |version| version.to_string()), expected);
+        };
+        check("", "", "150018");
+        check("fsync=on", "fsync=off", "setting `fsync` is `off` instead of `on`");
+        check("127.0.0.1", "*", "setting `listen_addresses` is `*` instead of `127.0.0.1`");
+        check("synchronous_commit=on\n", "", "setting `synchronous_commit` is `nothing` instead of `on`");
+        check("150018", "140011", "PostgreSQL 14 is too old, 15 is needed");
+    }
+}
