@@ -25,7 +25,7 @@ INSERT INTO orgs (key, id) VALUES (1, 'default');
 CREATE TABLE schedules (
     key        INTEGER PRIMARY KEY,
     org        INTEGER NOT NULL REFERENCES orgs (key),
-    id         TEXT    NOT NULL UNIQUE,
+    id         TEXT    NOT NULL,
     name       TEXT    NOT NULL CHECK (name <> ''),
     dialect    TEXT    NOT NULL,
     spec       TEXT    NOT NULL,
@@ -34,7 +34,8 @@ CREATE TABLE schedules (
     version    INTEGER NOT NULL,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    deleted_at INTEGER
+    deleted_at INTEGER,
+    UNIQUE (org, id)
 ) STRICT;
 
 -- A deleted schedule keeps its history and frees its name.

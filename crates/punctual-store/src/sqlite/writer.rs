@@ -47,9 +47,11 @@ impl Writer {
     pub(super) fn start(connection: Connection) -> Self {
         let (jobs, inbox) = channel();
         let changes = Arc::new(Notify::new());
+        // Read here, not in the thread: whatever others write from now on is a change.
+        let seen = data_version(&connection);
         let thread = std::thread::spawn({
             let changes = Arc::clone(&changes);
-            move || Loop { connection, inbox, changes, seen: None }.run()
+            move || Loop { connection, inbox, changes, seen }.run()
         });
         Self { jobs: Some(jobs), places: Arc::new(Semaphore::new(QUEUE_MAX)), changes, thread: Some(thread) }
     }
@@ -163,12 +165,17 @@ impl Loop {
         result
     }
 
-    /// SQLite's `data_version` changes on this connection only through commits of others.
     fn look(&mut self) {
-        let now = self.connection.pragma_query_value(None, "data_version", |row| row.get::<_, i64>(0)).ok();
-        if now.is_some() && self.seen.is_some() && now != self.seen {
+        let now = data_version(&self.connection);
+        if now.is_some() && now != self.seen {
             self.changes.notify_one();
+            self.seen = now;
         }
-        self.seen = now.or(self.seen);
     }
+}
+
+/// A number that changes on this connection only through commits of others.
+fn data_version(connection: &Connection) -> Option<i64> {
+    // A failed look is repeated a moment later.
+    connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
 }

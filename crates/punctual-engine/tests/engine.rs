@@ -1,0 +1,243 @@
+//! Goal: what is due runs once and ends in the ledger; what a crash left behind is taken up, never doubled.
+//! Method: the real engine on a real file with real programs; state before a start is made through the store.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_engine::{Clock, Engine, Settings, SystemClock};
+use punctual_plan::{
+    Cursor, Definition, Due, Fence, LOOKAHEAD, RunKey, RunStatus, ScheduleId, Subject, Target, Window, admit,
+    plan,
+};
+use punctual_store::{Access, Commit, NewSchedule, Node, Page, RunRow, Sqlite, Store};
+use punctual_time::{Cron, Dialect, Zone};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+struct Stage {
+    folder: TempDir,
+    store: Arc<Sqlite>,
+    /// Another process's view, which is told of every commit of the engine.
+    eyes: Sqlite,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("ledger.db");
+        let store = Arc::new(Sqlite::open(&path, Access::Serve).expect("a new ledger"));
+        Self { eyes: Sqlite::open(&path, Access::Visit).expect("a second handle"), store, folder }
+    }
+
+    fn journal(&self) -> PathBuf {
+        self.folder.path().join("launches")
+    }
+
+    fn started(&self) -> PathBuf {
+        self.folder.path().join("started")
+    }
+
+    /// A per-second schedule made at `now` whose program notes each start with its key.
+    async fn create(&self, script: &str, now: Timestamp) -> ScheduleId {
+        let note = format!("echo $PUNCTUAL_IDEMPOTENCY_KEY >> {}; {script}", self.started().display());
+        let argv = ["sh", "-c", &note].map(str::to_owned).to_vec();
+        self.create_argv(argv, now).await
+    }
+
+    async fn create_argv(&self, argv: Vec<String>, now: Timestamp) -> ScheduleId {
+        let definition = Definition {
+            id: ScheduleId(uuid::Uuid::from_u128(7)),
+            name: "one".to_owned(),
+            spec: "* * * * * *".to_owned(),
+            dialect: Dialect::Standard,
+            cron: Cron::parse("* * * * * *", Dialect::Standard).expect("a valid spec"),
+            zone: Zone::utc(),
+            target: Target::Process { argv },
+        };
+        let cursor = Cursor::starting(now);
+        let subject = Subject { cron: &definition.cron, zone: &definition.zone, cursor, late: &[] };
+        let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
+        let id = definition.id;
+        self.store.create(NewSchedule { definition, created_at: now, plan }).await.expect("a schedule");
+        id
+    }
+
+    /// Admits one due run, as a process did that died right after.
+    async fn admit_one(&self) -> RunKey {
+        let now = SystemClock.now();
+        let node = Node { id: "dead".to_owned(), pid: 1, started_at: now };
+        let (fence, _) = self.store.take_over(node).await.expect("a fence");
+        assert_eq!(fence, Fence(1));
+        let due = self.store.due(now).await.expect("due rows").rows;
+        let row: Due = due.first().expect("something is due").due.clone();
+        let run = row.run;
+        let admissions = admit(&[row], now);
+        assert_eq!(self.store.admit(fence, now, admissions).await.expect("an admission"), [Commit::Done]);
+        run
+    }
+
+    /// Serves until `done` holds of the ledger, then stops and gives the ledger back.
+    async fn serve_until(&self, id: ScheduleId, done: impl Fn(&[RunRow]) -> bool) -> Vec<RunRow> {
+        let settings = Settings::new(self.journal());
+        let engine = Engine::start(Arc::clone(&self.store), Arc::new(SystemClock), settings).await;
+        let (stop, stopped) = watch::channel(false);
+        let serving = tokio::spawn(engine.expect("the engine starts").run(stopped));
+        while !done(&self.ledger(id).await) {
+            self.eyes.changed().await;
+        }
+        stop.send(true).expect("the engine runs");
+        assert_eq!(serving.await.expect("the engine does not panic").left_in_flight, 0);
+        self.ledger(id).await
+    }
+
+    /// The ledger up to now, oldest first.
+    async fn ledger(&self, id: ScheduleId) -> Vec<RunRow> {
+        let page = Page { since: Timestamp::UNIX_EPOCH, until: SystemClock.now(), limit: 1_000 };
+        let mut runs = self.eyes.runs(id, page).await.expect("the ledger");
+        runs.reverse();
+        runs
+    }
+
+    fn starts(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.started()).unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    }
+}
+
+fn ended(runs: &[RunRow], count: usize) -> bool {
+    runs.iter().filter(|run| matches!(run.status, RunStatus::Success | RunStatus::Failed)).count() >= count
+}
+
+fn seconds_ago(seconds: i64) -> Timestamp {
+    SystemClock.now() - SignedDuration::from_secs(seconds)
+}
+
+#[tokio::test]
+async fn each_tick_runs_once_under_its_key_and_its_output_is_kept() {
+    let stage = Stage::new();
+    let id = stage.create("echo hello; cat", SystemClock.now()).await;
+    let runs = stage.serve_until(id, |runs| ended(runs, 2)).await;
+    let done: Vec<&RunRow> = runs.iter().filter(|run| run.status == RunStatus::Success).collect();
+    let keys: Vec<String> =
+        done.iter().map(|run| punctual_plan::idempotency_key(id, run.scheduled_for)).collect();
+    assert_eq!(stage.starts(), keys);
+    let output = done[0].output.as_deref().expect("it printed something");
+    assert!(output.starts_with("hello\n{\"schedule_id\":"), "{output}");
+    assert!(output.contains(&format!("\"idempotency_key\":\"{}\"", keys[0])), "{output}");
+    for run in done {
+        assert!(run.started_at >= Some(run.fire_at), "never early: {run:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_fails_is_recorded_with_how_it_failed() {
+    for (argv, code) in [
+        (["sh", "-c", "echo wrong >&2; exit 3"].as_slice(), "exit_code"),
+        (&["sh", "-c", "kill -9 $$"], "signal"),
+        (&["/no/such/program"], "launch_failed"),
+    ] {
+        let stage = Stage::new();
+        let argv = argv.iter().map(|&word| word.to_owned()).collect();
+        let id = stage.create_argv(argv, SystemClock.now()).await;
+        let runs = stage.serve_until(id, |runs| ended(runs, 1)).await;
+        let failed = runs.iter().find(|run| run.status == RunStatus::Failed).expect("a failure");
+        assert_eq!(failed.reason.as_ref().map(punctual_plan::Reason::code), Some(code));
+    }
+}
+
+#[tokio::test]
+async fn a_tick_is_skipped_while_the_run_before_it_goes_on() {
+    let stage = Stage::new();
+    let gate = stage.folder.path().join("gate");
+    let script = format!("while [ ! -e {} ]; do sleep 0.02; done", gate.display());
+    let id = stage.create(&script, SystemClock.now()).await;
+    let runs = stage
+        .serve_until(id, |runs| {
+            let is_skipped = runs.iter().any(|run| run.status == RunStatus::Skipped);
+            if is_skipped {
+                fs::write(&gate, "").expect("the gate opens");
+            }
+            is_skipped && runs.iter().any(|run| run.status == RunStatus::Success)
+        })
+        .await;
+    let skipped = runs.iter().find(|run| run.status == RunStatus::Skipped).expect("a skip");
+    let first = runs.first().expect("a run").run;
+    assert_eq!(skipped.reason, Some(punctual_plan::Reason::Overlap { run: first }));
+}
+
+#[tokio::test]
+async fn after_an_outage_the_last_tick_fires_and_the_others_are_missed() {
+    let stage = Stage::new();
+    let id = stage.create("true", seconds_ago(5)).await;
+    let runs = stage.serve_until(id, |runs| ended(runs, 1)).await;
+    let missed = runs.iter().filter(|run| run.status == RunStatus::Missed).count();
+    assert!((4..=5).contains(&missed), "{runs:?}");
+    assert!(runs.iter().all(|run| run.status != RunStatus::Missed || run.reason.is_some()));
+}
+
+#[tokio::test]
+async fn a_run_that_was_admitted_and_never_launched_is_launched_at_the_next_start() {
+    let stage = Stage::new();
+    let id = stage.create("true", seconds_ago(2)).await;
+    let run = stage.admit_one().await;
+    let runs = stage.serve_until(id, |runs| ended(runs, 1)).await;
+    let taken = runs.iter().find(|row| row.run == run).expect("the run");
+    assert_eq!(taken.status, RunStatus::Success);
+    let key = punctual_plan::idempotency_key(id, taken.scheduled_for);
+    assert_eq!(stage.starts().iter().filter(|started| **started == key).count(), 1);
+}
+
+#[tokio::test]
+async fn a_run_that_the_journal_knows_is_in_doubt_and_not_started_again() {
+    let stage = Stage::new();
+    let id = stage.create("true", seconds_ago(2)).await;
+    let run = stage.admit_one().await;
+    fs::write(stage.journal(), format!("L {}\n", run.0)).expect("a journal");
+    let runs = stage.serve_until(id, |runs| ended(runs, 2)).await;
+    let taken = runs.iter().find(|row| row.run == run).expect("the run");
+    assert_eq!(taken.status, RunStatus::Failed);
+    assert!(matches!(taken.reason, Some(punctual_plan::Reason::OutcomeUnknown { .. })), "{taken:?}");
+    let key = punctual_plan::idempotency_key(id, taken.scheduled_for);
+    assert!(!stage.starts().contains(&key));
+}
+
+#[tokio::test]
+async fn a_run_whose_end_the_journal_knows_is_settled_with_it() {
+    let stage = Stage::new();
+    let id = stage.create("true", seconds_ago(2)).await;
+    let run = stage.admit_one().await;
+    let ended_at = SystemClock.now();
+    let lines = format!("L {0}\nE {0} {1} exited 4\n", run.0, ended_at.as_microsecond());
+    fs::write(stage.journal(), lines).expect("a journal");
+    let runs = stage.serve_until(id, |runs| ended(runs, 2)).await;
+    let taken = runs.iter().find(|row| row.run == run).expect("the run");
+    assert_eq!(taken.reason, Some(punctual_plan::Reason::ExitCode { code: 4 }));
+    assert_eq!(taken.completed_at, Some(ended_at));
+}
+
+#[tokio::test]
+async fn a_schedule_that_another_process_adds_is_run_without_delay() {
+    let stage = Stage::new();
+    let settings = Settings::new(stage.journal());
+    let engine = Engine::start(Arc::clone(&stage.store), Arc::new(SystemClock), settings).await;
+    let (stop, stopped) = watch::channel(false);
+    let serving = tokio::spawn(engine.expect("the engine starts").run(stopped));
+    let other = Stage {
+        store: Arc::new(open(&stage)),
+        eyes: open(&stage),
+        folder: TempDir::new().expect("a folder"),
+    };
+    let id = other.create("true", SystemClock.now()).await;
+    while !ended(&other.ledger(id).await, 1) {
+        other.eyes.changed().await;
+    }
+    stop.send(true).expect("the engine runs");
+    serving.await.expect("the engine does not panic");
+    assert!(!other.starts().is_empty());
+}
+
+fn open(stage: &Stage) -> Sqlite {
+    Sqlite::open(stage.store.path(), Access::Visit).expect("another process's handle")
+}
