@@ -7,11 +7,14 @@
 mod check;
 mod facts;
 mod failure;
+mod faults;
 mod finding;
 mod ground;
 mod line;
+mod release;
 mod repository;
 mod rust_file;
+mod steady;
 mod tidy;
 
 use std::process::ExitCode;
@@ -35,6 +38,8 @@ const COMMANDS: &[Command] = &[
     Command { usage: "tidy [--rules]", help: "the rules of the house, also part of `cargo test`", run: tidy::command },
     Command { usage: "ground", help: "install what check needs from outside cargo", run: ground::command },
     Command { usage: "with-postgres -- CMD…", help: "run CMD beside a private PostgreSQL", run: ground::postgres::command },
+    Command { usage: "faults [KILLS [SCHEDULES]]", help: "kill -9 the server 50 times under 200 schedules, then judge its ledger", run: faults::command },
+    Command { usage: "steady [SECONDS]", help: "one schedule each second for ten minutes, with its lateness", run: steady::command },
 ];
 
 fn main() -> ExitCode {
@@ -66,7 +71,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
 
 fn help() -> String {
     let lines =
-        COMMANDS.iter().map(|command| format!("  cargo xtask {:<24} {}\n", command.usage, command.help));
+        COMMANDS.iter().map(|command| format!("  cargo xtask {:<28} {}\n", command.usage, command.help));
     format!("The project's own tools:\n{}", lines.collect::<String>())
 }
 

@@ -7,6 +7,7 @@ use super::{Pace, shown};
 use crate::failure::Failure;
 use crate::ground;
 use crate::line::Line;
+use crate::release;
 use crate::repository::{self, Crate};
 
 /// A named part of the check.
@@ -92,14 +93,12 @@ fn tests_line(targets: &TestTargets) -> Line {
 }
 
 fn end_to_end(_pace: Pace) -> Result<String, Failure> {
-    let root = repository::root()?;
-    let targets = test_targets(&repository::crates(&root)?);
+    let targets = test_targets(&repository::crates(&repository::root()?)?);
     if targets.end_to_end.is_empty() {
         let hint = format!("a test of the whole program is a file `tests/{END_TO_END_PREFIX}….rs`");
         return Err(Failure::new("there is no end-to-end test", hint));
     }
-    shown(&cargo("build --release"))?;
-    let binary = repository::target_directory(&root)?.join("release/punctual").display().to_string();
+    let binary = release::program()?.display().to_string();
     let named = targets.end_to_end.iter().flat_map(|name| ["--test", name]);
     let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(named));
     shown(&line.with(BINARY_VARIABLE, &binary))?;

@@ -6,8 +6,16 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use crate::Error;
+
+/// A server that was killed while it started a program leaves the lock with the half-started one for an instant;
+/// whoever holds it longer than this really serves.
+const WAIT: Duration = Duration::from_millis(500);
+
+/// How often the lock is tried meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// Held while a process serves.
 pub(super) struct ServeLock {
@@ -25,13 +33,24 @@ impl ServeLock {
             .truncate(false)
             .open(&path)
             .map_err(|source| Error::open(&path, source))?;
-        match file.try_lock() {
+        match wait_for(&file) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Err(in_use(database, &mut file)),
             Err(TryLockError::Error(source)) => return Err(Error::open(&path, source)),
         }
         write_pid(&mut file).map_err(|source| Error::open(&path, source))?;
         Ok(Self { _file: file })
+    }
+}
+
+/// Takes the lock within [`WAIT`].
+fn wait_for(file: &File) -> Result<(), TryLockError> {
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if begun.elapsed() < WAIT => std::thread::sleep(LOOK_EVERY),
+            decided => return decided,
+        }
     }
 }
 

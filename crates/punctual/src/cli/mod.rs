@@ -4,7 +4,8 @@ mod schedule;
 mod serve;
 mod shell;
 
-use clap::{Args, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use punctual::{App, Database, Failure};
 
 use crate::output::{Format, Output};
@@ -27,7 +28,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Args)]
 pub(crate) struct Global {
     /// The database: a path or `sqlite:PATH`; without it, `punctual.db` in your data folder
-    #[arg(long, global = true, env = "DATABASE_URL", value_name = "DATABASE")]
+    #[arg(long, global = true, env = "DATABASE_URL", hide_env_values = true, value_name = "DATABASE")]
     database: Option<String>,
     /// Print JSON, as is also done when the output is not a terminal
     #[arg(long, global = true)]
@@ -49,15 +50,20 @@ enum Command {
 
 /// Carries out a command line.
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
-    let output = Output::to_stdout(if cli.global.json { Format::Json } else { Format::for_stdout() });
+    let asked = cli.global.json.then_some(Format::Json);
+    let output = Output::to_stdout(asked.unwrap_or_else(Format::for_stdout));
     let database = || Database::choose(cli.global.database.as_deref());
     match cli.command {
-        Command::Serve(serve) => serve.run(&database()?),
+        Command::Serve(serve) => serve.run(&database()?, asked),
         Command::Schedule(command) => {
             // One thread is plenty to ask one question.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             let runtime = runtime.map_err(|error| Failure::world(error.to_string()))?;
             runtime.block_on(command.run(&App::open(&database()?)?, &output))
+        }
+        Command::Completions(_) | Command::Man(_) if asked.is_some() => {
+            let text = "`--json` has no meaning here: completions and manual pages have their own form";
+            Cli::command().error(ErrorKind::ArgumentConflict, text).exit()
         }
         Command::Completions(completions) => completions.run(&output),
         Command::Man(man) => man.run(&output),

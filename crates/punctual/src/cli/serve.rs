@@ -7,11 +7,12 @@ use clap::{Args, ValueEnum};
 use punctual::{Database, Failure};
 use punctual_engine::{Engine, Settings, SystemClock};
 use punctual_store::{Access, Sqlite, Store};
+use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
-use crate::output::{self, Format};
+use crate::output::{self, Format, Output};
 
 /// Run the schedules of a database until stopped.
 #[derive(Debug, Args)]
@@ -31,16 +32,20 @@ enum LogFormat {
 }
 
 impl Serve {
-    pub(crate) fn run(&self, database: &Database) -> Result<(), Failure> {
+    /// With `asked`, the greeting and the log are JSON, whatever they are written to.
+    pub(crate) fn run(&self, database: &Database, asked: Option<Format>) -> Result<(), Failure> {
         let begun = Instant::now();
-        self.start_log();
+        self.start_log(asked);
         let store = Sqlite::open(database.path(), Access::Serve)?;
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
-        runtime.block_on(serve(store, database, begun))
+        runtime.block_on(serve(store, database, Greeting { begun, format: asked.unwrap_or(Format::Text) }))
     }
 
-    fn start_log(&self) {
-        let default = if Format::for_stderr() == Format::Json { LogFormat::Json } else { LogFormat::Text };
+    fn start_log(&self, asked: Option<Format>) {
+        let default = match asked.unwrap_or_else(Format::for_stderr) {
+            Format::Json => LogFormat::Json,
+            Format::Text => LogFormat::Text,
+        };
         let log = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(self.log_level.as_str()))
             .with_writer(std::io::stderr)
@@ -52,20 +57,35 @@ impl Serve {
     }
 }
 
-async fn serve(store: Sqlite, database: &Database, begun: Instant) -> Result<(), Failure> {
+async fn serve(store: Sqlite, database: &Database, greeting: Greeting) -> Result<(), Failure> {
     let stop = stop_signal()?;
     let store = Arc::new(store);
-    let engine =
-        Engine::start(Arc::clone(&store), Arc::new(SystemClock), Settings::new(database.journal())).await?;
-    let schedules = store.schedules().await?.len();
-    let ready = begun.elapsed().as_millis();
-    output::say(&format!(
-        "punctual {} serves {}\nready in {ready} ms with {schedules} schedules; stop with Ctrl-C\n",
-        env!("CARGO_PKG_VERSION"),
-        database.path().display(),
-    ))?;
+    let settings = Settings::new(database.journal());
+    let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), settings).await?;
+    greeting.say(database, store.schedules().await?.len())?;
     engine.run(stop).await;
     Ok(())
+}
+
+/// What is said once the schedules run.
+struct Greeting {
+    begun: Instant,
+    format: Format,
+}
+
+impl Greeting {
+    fn say(&self, database: &Database, schedules: usize) -> Result<(), Failure> {
+        let (version, path) = (env!("CARGO_PKG_VERSION"), database.path().display().to_string());
+        let ready_ms = self.begun.elapsed().as_millis();
+        let json =
+            json!({"version": version, "database": path, "ready_ms": ready_ms, "schedules": schedules});
+        Output::to_stdout(self.format).write(&json, || {
+            format!(
+                "punctual {version} serves {path}\n\
+                 ready in {ready_ms} ms with {schedules} schedules; stop with Ctrl-C\n"
+            )
+        })
+    }
 }
 
 /// Turns true at the first SIGINT or SIGTERM; the second one ends the process at once.

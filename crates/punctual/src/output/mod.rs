@@ -51,18 +51,13 @@ impl Output {
                 json + "\n"
             }
         };
-        say(&said)
+        to_stdout(said.as_bytes())
     }
 
     /// Writes bytes as they are.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), Failure> {
         to_stdout(bytes)
     }
-}
-
-/// Writes text to stdout.
-pub(crate) fn say(text: &str) -> Result<(), Failure> {
-    to_stdout(text.as_bytes())
 }
 
 /// A reader that went away, such as `head`, has what it wanted.

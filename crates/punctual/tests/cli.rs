@@ -1,0 +1,147 @@
+//! Goal: what the command line says stays as it is until somebody means to change it.
+//! Method: the real program in a home of its own; whole outputs as snapshots, errors with their exit codes.
+
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+struct Terminal {
+    home: TempDir,
+}
+
+impl Terminal {
+    fn new() -> Self {
+        Self { home: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    fn run(&self, line: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_punctual"))
+            .args(line)
+            .env_remove("DATABASE_URL")
+            .env("XDG_DATA_HOME", self.home.path())
+            .env("COLUMNS", "100")
+            .output()
+            .expect("the program starts")
+    }
+
+    fn stdout(&self, line: &[&str]) -> String {
+        let output = self.run(line);
+        assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("text")
+    }
+}
+
+/// A command that fails: its exit code and everything it says.
+fn check(line: &[&str], code: i32, said: &str) {
+    let terminal = Terminal::new();
+    let output = terminal.run(line);
+    assert_eq!(output.status.code(), Some(code), "{line:?}");
+    assert_eq!(String::from_utf8_lossy(&output.stderr).trim_end(), said, "{line:?}");
+    assert!(output.stdout.is_empty(), "an error leaves stdout alone");
+}
+
+#[test]
+fn every_help_page_reads_as_it_did() {
+    let terminal = Terminal::new();
+    let pages: [&[&str]; 7] = [
+        &["--help"],
+        &["serve", "--help"],
+        &["schedule", "--help"],
+        &["schedule", "create", "--help"],
+        &["schedule", "runs", "--help"],
+        &["schedule", "delete", "--help"],
+        &["man", "--help"],
+    ];
+    let text: Vec<String> = pages
+        .iter()
+        .map(|page| format!("$ punctual {}\n{}", page.join(" "), terminal.stdout(page)))
+        .collect();
+    insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn a_spec_that_cannot_be_meant_is_refused_with_where_and_what_to_write() {
+    let create = |cron| ["schedule", "create", "--name", "x", "--cron", cron, "--", "true"];
+    for cron in ["61 * * * *", "* * *", "0 0 30 2 *", "@reboot"] {
+        let output = Terminal::new().run(&create(cron));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{cron}: {said}");
+        assert!(said.starts_with("error: ") && said.contains("\nhint: "), "{cron}: {said}");
+    }
+}
+
+#[test]
+fn an_unknown_schedule_is_not_found() {
+    for verb in ["runs", "delete"] {
+        check(
+            &["schedule", verb, "--name", "nobody"],
+            3,
+            "error: there is no schedule `nobody`\nhint: `punctual schedule list` shows what there is",
+        );
+    }
+}
+
+#[test]
+fn a_name_that_is_empty_or_too_long_is_refused() {
+    let hint = "hint: choose a short name, such as `nightly-backup`";
+    let create = |name| ["schedule", "create", "--name", name, "--cron", "@daily", "--", "true"];
+    check(&create(" "), 4, &format!("error: the name is empty\n{hint}"));
+    check(&create(&"x".repeat(201)), 4, &format!("error: the name is longer than 200 bytes\n{hint}"));
+}
+
+#[test]
+fn a_database_of_another_kind_is_refused() {
+    check(
+        &["--database", "postgres://localhost/x", "schedule", "list"],
+        4,
+        "error: `postgres` databases are not supported by this version\nhint: give the path of a SQLite file",
+    );
+}
+
+#[test]
+fn a_wrong_command_line_has_exit_code_two() {
+    let output = Terminal::new().run(&["schedule", "crate"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("a similar subcommand exists: 'create'"), "{said}");
+}
+
+#[test]
+fn a_name_that_is_taken_is_a_conflict_and_nothing_is_written() {
+    let terminal = Terminal::new();
+    let create = ["schedule", "create", "--name", "x", "--cron", "@daily", "--", "true"];
+    terminal.stdout(&create);
+    let output = terminal.run(&create);
+    assert_eq!(output.status.code(), Some(5));
+    let listed: serde_json::Value =
+        serde_json::from_str(&terminal.stdout(&["schedule", "list"])).expect("JSON");
+    assert_eq!(listed["schedules"].as_array().map(Vec::len), Some(1));
+}
+
+#[test]
+fn a_dry_run_shows_the_first_ticks_and_writes_nothing() {
+    let terminal = Terminal::new();
+    let line = ["schedule", "create", "--name", "x", "--cron", "0 9 * * 1-5", "--dry-run", "--", "true"];
+    let preview: serde_json::Value = serde_json::from_str(&terminal.stdout(&line)).expect("JSON");
+    assert_eq!(preview["next"].as_array().map(Vec::len), Some(5));
+    assert_eq!(terminal.stdout(&["schedule", "list"]), "{\"schedules\":[]}\n");
+}
+
+#[test]
+fn completions_and_manual_know_every_command() {
+    let terminal = Terminal::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(terminal.stdout(&["completions", shell]).contains("schedule"), "{shell}");
+    }
+    assert!(terminal.stdout(&["man"]).contains(".TH punctual 1"));
+    let folder = terminal.home.path().join("man");
+    terminal.stdout(&["man", "--dir", &folder.display().to_string()]);
+    let page =
+        std::fs::read_to_string(folder.join("punctual-schedule-create.1")).expect("a page per command");
+    assert!(page.contains("\\-\\-cron"), "{page}");
+}
+
+#[test]
+fn the_version_is_the_one_of_the_package() {
+    assert_eq!(Terminal::new().stdout(&["--version"]), format!("punctual {}\n", env!("CARGO_PKG_VERSION")));
+}

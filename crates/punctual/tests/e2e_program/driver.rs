@@ -1,0 +1,106 @@
+//! Drives the real program in a folder of its own, as a person at a terminal would.
+
+use std::io::{BufRead, BufReader, Lines};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Which program to drive: the one that is named, else the one that cargo built for the tests.
+fn program() -> PathBuf {
+    std::env::var_os("PUNCTUAL_TEST_BINARY")
+        .map_or_else(|| env!("CARGO_BIN_EXE_punctual").into(), PathBuf::from)
+}
+
+/// A person with a home of their own.
+pub(crate) struct Person {
+    home: TempDir,
+}
+
+impl Person {
+    pub(crate) fn new() -> Self {
+        Self { home: tempfile::tempdir().expect("a temporary folder") }
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
+    /// The file that the program uses without being told.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.home().join("data/punctual/punctual.db")
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        command.args(arguments).env_remove("DATABASE_URL").env("XDG_DATA_HOME", self.home().join("data"));
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program starts")
+    }
+
+    /// Runs a command that must succeed and reads its JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "punctual {}: {said}", arguments.join(" "));
+        serde_json::from_slice(&output.stdout).expect("JSON on a pipe")
+    }
+
+    /// Starts `serve` and waits until it says that it is ready.
+    pub(crate) fn serve(&self) -> Serving {
+        let mut child = self
+            .command(&["serve", "--log-format", "json"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let stdout = child.stdout.take().expect("a pipe");
+        let log = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let greeting: Vec<String> = BufReader::new(stdout).lines().take(2).map_while(Result::ok).collect();
+        if !greeting.iter().any(|line| line.starts_with("ready in ")) {
+            let said: Vec<String> = log.map_while(Result::ok).collect();
+            panic!("the server did not get ready: {greeting:?} {said:?}");
+        }
+        Serving { child, log, greeting }
+    }
+}
+
+/// A `serve` that runs.
+pub(crate) struct Serving {
+    child: Child,
+    log: Lines<BufReader<ChildStderr>>,
+    pub(crate) greeting: Vec<String>,
+}
+
+impl Serving {
+    /// Waits for a line of the log that holds `text`.
+    pub(crate) fn wait_for(&mut self, text: &str) -> Value {
+        loop {
+            let line = self.log.next().expect("the log goes on").expect("a readable log");
+            if line.contains(text) {
+                return serde_json::from_str(&line).expect("the log is JSON");
+            }
+        }
+    }
+
+    /// Sends SIGKILL: nothing of the program runs after this.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().expect("a process that runs");
+        self.child.wait().expect("a process that ended");
+    }
+
+    /// Sends SIGTERM and waits for a good end.
+    pub(crate) fn stop(mut self) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-TERM", &id]).status().expect("kill exists");
+        assert!(sent.success());
+        // The log is read to its end, so that the program is never blocked on it.
+        let left: Vec<String> = self.log.by_ref().map_while(Result::ok).collect();
+        let status = self.child.wait().expect("a process that ended");
+        assert!(status.success(), "{status}: {left:?}");
+    }
+}
