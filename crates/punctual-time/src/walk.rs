@@ -182,20 +182,20 @@ impl Cron {
         Timestamp::from_second(found).ok()
     }
 
-    /// Whether an instant is a tick, to the second and no less.
+    /// Whether the second that contains an instant is a tick.
     ///
     /// ```
     /// use punctual_time::{Cron, Dialect, Zone};
     ///
     /// let cron = Cron::parse("*/15 * * * *", Dialect::Standard)?;
     /// assert!(cron.matches("2026-01-01T00:45:00Z".parse().unwrap(), &Zone::utc()));
+    /// assert!(cron.matches("2026-01-01T00:45:00.9Z".parse().unwrap(), &Zone::utc()));
     /// assert!(!cron.matches("2026-01-01T00:45:01Z".parse().unwrap(), &Zone::utc()));
     /// # Ok::<(), punctual_time::Error>(())
     /// ```
     pub fn matches(&self, at: Timestamp, zone: &Zone) -> bool {
         let second = floor_second(at);
-        at.subsec_nanosecond() == 0
-            && next(self, DstRule::default().policy(self.clock()), second, zone) == Some(second)
+        next(self, DstRule::default().policy(self.clock()), second, zone) == Some(second)
     }
 
     /// Whether it follows the real clock or the one on the wall; the sets decide, never the spelling.

@@ -56,10 +56,8 @@ pub(super) fn field_count(source: Source<'_>, fields: &Split) -> Error {
     if first.starts_with('@') {
         return macro_name(source, None);
     }
-    if let Some(zone) = first.strip_prefix("CRON_TZ=").or(first.strip_prefix("TZ=")) {
-        return Error::new("zone_in_expression", format!("`{first}` is not a cron field (column 1)"))
-            .at(span)
-            .with_hint(format!("give the zone on its own: timezone `{zone}`"));
+    if let Some(error) = zone_prefix(first, span.start) {
+        return error;
     }
     let wanted = match source.dialect {
         Dialect::Posix => "five fields",
@@ -76,6 +74,14 @@ pub(super) fn field_count(source: Source<'_>, fields: &Split) -> Error {
         (_, count) if count < 5 => error.with_hint("write `*` for each field that does not matter"),
         _ => error.with_hint("separate fields with blanks, and items within a field with commas only"),
     }
+}
+
+/// The zone that crontabs may write before an expression.
+fn zone_prefix(word: &str, start: usize) -> Option<Error> {
+    let zone = word.strip_prefix("CRON_TZ=").or(word.strip_prefix("TZ="))?;
+    let message = format!("`{word}` is not a cron field (column {})", start + 1);
+    let error = Error::new("zone_in_expression", message).at(start..start + word.len());
+    Some(error.with_hint(format!("give the zone on its own: timezone `{zone}`")))
 }
 
 pub(super) fn macro_name(source: Source<'_>, meaning: Option<&'static str>) -> Error {
@@ -101,7 +107,9 @@ pub(super) fn macro_name(source: Source<'_>, meaning: Option<&'static str>) -> E
         (None, _) => {
             let error =
                 Error::new("unknown_macro", format!("`{text}` is not a macro (column {place})")).at(span);
-            match text.split_once(|c: char| c.is_ascii_whitespace() || c == '_') {
+            match text.split_once(|c: char| c.is_ascii_whitespace()) {
+                None if text.eq_ignore_ascii_case("@every_minute") => error.with_fix("* * * * *"),
+                None if text.eq_ignore_ascii_case("@every_second") => error.with_fix("* * * * * *"),
                 Some(("@every", delay)) => {
                     error.with_hint(format!("that is an interval, not cron: `every: {}`", delay.trim_ascii()))
                 }
@@ -174,6 +182,9 @@ pub(super) fn misplaced(text: &FieldText<'_>) -> Error {
 
 /// Anything that is not an item of the field.
 pub(super) fn unreadable(text: &FieldText<'_>) -> Error {
+    if let Some(error) = zone_prefix(text.text(), text.from) {
+        return error;
+    }
     if text.source.dialect == Dialect::Posix {
         return not_posix(text);
     }
@@ -307,6 +318,9 @@ pub(super) fn name(text: &FieldText<'_>, start: usize) -> Error {
     let letters = bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let span = start..start + letters;
     let token = &text.source.text[span.clone()];
+    if matches!(token, "L" | "l" | "W" | "w") {
+        return unreadable(text);
+    }
     let what = if text.field == Field::Month { "is not a month" } else { "is not a weekday" };
     let error = about_span(text, span, ("unknown_name", what));
     if full_name(text.field, token).is_some() {
