@@ -6,6 +6,7 @@ mod civil;
 mod cron;
 mod dst;
 mod error;
+pub mod human;
 mod walk;
 mod zone;
 
