@@ -97,12 +97,17 @@ pub(crate) fn prev<P: Plan>(plan: &P, policy: Policy, to: i64, zone: &Zone) -> O
 
 /// Whether something was planned in the gap before a stretch and is moved to its first instant.
 fn is_made_up<P: Plan>(plan: &P, policy: Policy, segment: &Segment) -> bool {
+    made_up(plan, policy, segment).is_some()
+}
+
+/// The first local time that was skipped before a stretch and is made up for at its first instant.
+pub(crate) fn made_up<P: Plan>(plan: &P, policy: Policy, segment: &Segment) -> Option<i64> {
     let gap = segment.gap();
     if gap == 0 || gap > GAP_SHIFT_MAX_SECONDS || policy.gap == Gap::Skip {
-        return false;
+        return None;
     }
     let end = segment.start + i64::from(segment.offset);
-    plan.at_or_after(end - gap).is_some_and(|local| local < end)
+    plan.at_or_after(end - gap).filter(|&local| local < end)
 }
 
 /// The last whole second at or before an instant.

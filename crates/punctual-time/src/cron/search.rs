@@ -46,7 +46,7 @@ impl Cron {
         let mut date = civil::date(day);
         let first = day - i64::from(date.day - 1);
         let mut mask = 0;
-        if self.month >> date.month & 1 == 1 && self.has_year(date.year) {
+        if self.months >> date.month & 1 == 1 && self.has_year(date.year) {
             mask = self.days_of(first, civil::month_len(date.year, date.month));
             if mask >> date.day & 1 == 1
                 && let Some(time) = self.time_at_or_after(second)
@@ -61,12 +61,12 @@ impl Cron {
         // Named years end by themselves.
         let until = if self.is_star(Field::Year) { date.year + CYCLE_YEARS } else { i32::MAX };
         loop {
-            let later = u32::from(self.month) >> date.month >> 1;
+            let later = u32::from(self.month()) >> date.month >> 1;
             if later != 0 {
                 date.month += later.trailing_zeros() + 1;
             } else {
                 date.year = self.year_after(date.year)?;
-                date.month = self.month.trailing_zeros();
+                date.month = self.month().trailing_zeros();
             }
             if date.year > until {
                 return None;
@@ -101,7 +101,7 @@ impl Cron {
         let date = civil::date(day);
         let first = day - i64::from(date.day - 1);
         let mut mask = 0;
-        if self.month >> date.month & 1 == 1 && self.has_year(date.year) {
+        if self.months >> date.month & 1 == 1 && self.has_year(date.year) {
             mask = self.days_of(first, civil::month_len(date.year, date.month));
             if mask >> date.day & 1 == 1
                 && let Some(time) = self.time_at_or_before(second)
@@ -119,12 +119,12 @@ impl Cron {
     fn last_in_month_before(&self, mut date: Date) -> Option<i64> {
         let until = if self.is_star(Field::Year) { date.year - CYCLE_YEARS } else { i32::MIN };
         loop {
-            let earlier = u32::from(self.month) & ((1 << date.month) - 1);
+            let earlier = u32::from(self.month()) & ((1 << date.month) - 1);
             if earlier != 0 {
                 date.month = earlier.ilog2();
             } else {
                 date.year = self.year_before(date.year)?;
-                date.month = self.month.ilog2();
+                date.month = self.month().ilog2();
             }
             if date.year < until {
                 return None;
