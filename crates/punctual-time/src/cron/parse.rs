@@ -101,7 +101,7 @@ impl Cron {
             return Err(refuse::field_count(source, &fields));
         }
         let cron = read(source, &fields)?;
-        if cron.local_at_or_after(0).is_none() {
+        if !cron.fires_plainly() && cron.local_at_or_after(0).is_none() {
             return Err(refuse::never_fires(source, &fields, &cron));
         }
         Ok(cron)
