@@ -3,7 +3,7 @@
 use super::item::{FieldText, Parts};
 use super::{
     ANY_YEAR, BOTH_DAYS, Cron, DAY_STAR, DAYS, Dialect, EVERY_DAY, Field, MONTHS, ROW_MASK, SIX_FIELDS,
-    WEEKDAY_STAR, WEEKLY, refuse,
+    WEEKDAY_STAR, WEEKLY, YEARS_TAIL_SHIFT, refuse,
 };
 use crate::Error;
 
@@ -101,7 +101,7 @@ impl Cron {
             return Err(refuse::field_count(source, &fields));
         }
         let cron = read(source, &fields)?;
-        if cron.local_at_or_after(0).is_none() {
+        if !cron.fires_plainly() && cron.local_at_or_after(0).is_none() {
             return Err(refuse::never_fires(source, &fields, &cron));
         }
         Ok(cron)
@@ -190,13 +190,9 @@ impl Cron {
             near: 0,
             last: 0,
             last_near: 0,
-            month: 0,
-            years_tail: ANY_YEAR,
-            flags: match dialect {
-                Dialect::Posix => 0,
-                Dialect::Standard => 1,
-                Dialect::Quartz => 2,
-            },
+            months: ANY_YEAR,
+            flags: 0,
+            dialect,
         }
     }
 
@@ -205,7 +201,7 @@ impl Cron {
             Field::Second => self.second = parts.values,
             Field::Minute => self.minute = parts.values,
             Field::Hour => self.hour = parts.values as u32,
-            Field::Month => self.month = parts.values as u16,
+            Field::Month => self.months |= parts.values as u16,
             Field::DayOfMonth => {
                 self.days = parts.values as u32;
                 self.near = parts.near;
@@ -221,7 +217,7 @@ impl Cron {
             Field::Year if parts.is_star => {}
             Field::Year => {
                 self.years = [parts.values, parts.values_high];
-                self.years_tail = parts.values_tail;
+                self.months = self.month() | u16::from(parts.values_tail) << YEARS_TAIL_SHIFT;
             }
         }
     }
@@ -238,7 +234,7 @@ impl Cron {
         if star & WEEKDAY_STAR != 0 {
             self.weekdays = ROW_MASK;
         }
-        if self.month == MONTHS && self.years_tail == ANY_YEAR {
+        if self.months == MONTHS | ANY_YEAR {
             if star == DAY_STAR | WEEKDAY_STAR {
                 self.flags |= EVERY_DAY;
             } else if star == DAY_STAR && self.weekdays & ROW_MASK == self.weekdays {

@@ -6,7 +6,7 @@ use std::ops::Range as Span;
 
 use super::item::{FieldText, Range, named};
 use super::parse::{EXPRESSION_LEN_MAX, Source, Split};
-use super::{Cron, DAY_STAR, Dialect, Field, ROW_MASK, Set, WEEKDAY_STAR};
+use super::{Cron, Dialect, Field, ROW_MASK, Set};
 use crate::Error;
 
 const OTHER_DIALECT: &str = "choose the dialect `standard`";
@@ -100,7 +100,7 @@ pub(super) fn macro_name(source: Source<'_>, meaning: Option<&'static str>) -> E
             let error =
                 Error::new("not_quartz", format!("`{text}` is not Quartz cron (column {place})")).at(span);
             match Cron::parse(meaning, Dialect::Standard) {
-                Ok(cron) => error.with_fix(cron.in_dialect(Dialect::Quartz).to_string()),
+                Ok(cron) => error.with_fix(cron.as_quartz().to_string()),
                 Err(_) => error,
             }
         }
@@ -152,8 +152,7 @@ pub(super) fn never_fires(source: Source<'_>, fields: &Split, cron: &Cron) -> Er
     let place = column(source.text, from as usize);
     let problem = format!("`{text}` never fires: no such date exists (day-of-month field, column {place})");
     let error = Error::new("never_fires", problem).at(from as usize..to as usize);
-    let longest =
-        Set::from_bits(cron.month.into()).iter().map(|month| crate::civil::month_len(2000, month)).max();
+    let longest = cron.set(Field::Month).iter().map(|month| crate::civil::month_len(2000, month)).max();
     match (longest, source.dialect) {
         (Some(days), Dialect::Posix) => error.with_hint(format!("the month has at most `{days}` days")),
         (Some(days), _) if cron.days.trailing_zeros() > days => {
@@ -402,15 +401,10 @@ pub(super) fn descending(text: &FieldText<'_>, range: Range) -> Error {
 }
 
 impl Cron {
-    /// The same sets as another dialect would hold them; five fields become six.
-    fn in_dialect(mut self, dialect: Dialect) -> Cron {
-        self.flags &= !super::DIALECT;
-        self.flags |= match dialect {
-            Dialect::Posix => 0,
-            Dialect::Standard => 1,
-            Dialect::Quartz => 2 | super::SIX_FIELDS,
-        };
-        debug_assert!(self.flags & (DAY_STAR | WEEKDAY_STAR) != 0 || dialect != Dialect::Quartz);
+    /// The same sets as Quartz would hold them.
+    fn as_quartz(mut self) -> Cron {
+        self.dialect = Dialect::Quartz;
+        self.flags |= super::SIX_FIELDS;
         self
     }
 }
