@@ -4,6 +4,7 @@
 
 mod civil;
 mod cron;
+pub mod describe;
 mod dst;
 mod duration;
 mod error;

@@ -180,6 +180,11 @@ impl<'t> Parser<'t> {
                 self.mark_range(unit, (from, to), span)?;
             }
             (Point::Nth(from), Point::Nth(to)) => self.mark_range(Unit::Day, (from, to), span)?,
+            // `from the 1st to the 10th of march`
+            (Point::Nth(from), Point::Date(to, None)) => {
+                self.draft.months |= 1 << to.month();
+                self.mark_range(Unit::Day, (from, u32::from(to.day().unsigned_abs())), span)?;
+            }
             (Point::Nth(from), Point::LastDay) => self.mark_range(Unit::Day, (from, 31), span)?,
             (Point::Date(from, at), Point::Date(to, until)) => {
                 self.draft.start = Some(Moment { day: Day::On(from), time: at, span: span.clone() });

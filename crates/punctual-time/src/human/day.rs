@@ -359,8 +359,10 @@ impl<'t> Parser<'t> {
 
     pub(super) fn add_dates(&mut self, months: u16, day: u32, span: Range<usize>) -> Result<(), Trouble> {
         let day = u8::try_from(day).unwrap_or(u8::MAX);
-        for month in (1u8..=12).filter(|month| months >> month & 1 == 1) {
-            if day == 0 || day > LONGEST[usize::from(month) - 1] {
+        let named = || (1u8..=12).filter(|month| months >> month & 1 == 1);
+        let has_day = |month: u8| (1..=LONGEST[usize::from(month) - 1]).contains(&day);
+        for month in named() {
+            if !named().any(has_day) {
                 let name = title(words::MONTHS[usize::from(month) - 1]);
                 return Err(Trouble::new(Code::Contradiction, span, format!("{name} has no day {day}"))
                     .hint(format!("{name} ends with day {}", LONGEST[usize::from(month) - 1])));

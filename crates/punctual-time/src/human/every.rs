@@ -8,8 +8,10 @@ use super::trouble::{Code, Trouble};
 use super::words::{self, Unit};
 use std::ops::Range;
 
-/// The most that may be counted: `every 99999 days`. Larger numbers are mistakes.
-const COUNT_MAX: u32 = 99_999;
+/// The most that may be counted; larger numbers are mistakes. How long an interval may be is [`Interval`]'s to say.
+///
+/// [`Interval`]: crate::Interval
+const COUNT_MAX: u32 = 999_999_999;
 
 impl<'t> Parser<'t> {
     /// Keeps `every count units`. Two different counts of one unit contradict each other.

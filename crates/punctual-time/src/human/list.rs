@@ -213,7 +213,16 @@ pub(super) fn ordinal_list(cursor: &mut Cursor<'_>) -> Result<Option<Vec<Ordinal
         if !here.separator() {
             break;
         }
-        here.eat_any(&["on the", "the"]);
+        // `the 1st and the last weekday` are two items; `the first and the third monday` is one.
+        let had_article = here.eat("the");
+        if had_article && matches!(start.kind(), Some(Kind::Ordinal(_))) && here.word().is_some() {
+            break;
+        }
+        // `the 5th day before the last day` is an item of its own.
+        let mut beyond = here;
+        if beyond.ordinal().is_some() && beyond.eat("day before") {
+            break;
+        }
     }
     Ok(Some(list).filter(|list| !list.is_empty()))
 }

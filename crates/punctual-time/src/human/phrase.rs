@@ -93,6 +93,12 @@ impl<'t> Parser<'t> {
                 return Ok(self.relative_phrase()? || self.open_phrase(word)?);
             }
             "of" | "past" => return self.of_phrase(),
+            "if" | "when" => {
+                self.cursor.skip();
+                let it_is = ["it falls on", "it is on", "it is", "it's", "that is", "they are", "falling on"];
+                self.draft.is_both = self.cursor.eat_any(&it_is);
+                return Ok(self.draft.is_both);
+            }
             _ => {}
         }
         self.open_phrase(word)

@@ -40,6 +40,11 @@ impl Builder {
         let month_days = if days.has_month_days() { month_day_text(&days) } else { "*".to_owned() };
         let mut weekdays = if days.has_weekdays() { weekday_text(&days) } else { "*".to_owned() };
         if self.draft.is_both {
+            if !(days.has_month_days() && days.has_weekdays()) {
+                return Err(self
+                    .contradiction("`if` needs a date and a weekday")
+                    .hint("write `friday the 13th`"));
+            }
             weekdays.insert(0, '+');
         }
         Ok(DayFields { month_days, months, weekdays })

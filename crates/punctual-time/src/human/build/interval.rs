@@ -4,6 +4,7 @@ use super::super::draft::{Day, Moment, Time};
 use super::super::trouble::Trouble;
 use super::super::words::Unit;
 use super::Builder;
+use crate::Interval;
 use jiff::ToSpan;
 use jiff::civil::Date;
 
@@ -35,7 +36,9 @@ impl Builder {
 
     pub(super) fn interval(&mut self) -> Result<(), Trouble> {
         let Some((unit, count)) = self.finest() else { return Ok(()) };
-        self.parsed.every = Some(every(count, unit));
+        let text = every(count, unit);
+        text.parse::<Interval>().map_err(|error| self.contradiction(error.to_string()))?;
+        self.parsed.every = Some(text);
         let draft = &self.draft;
         if draft.months != 0 && unit < Unit::Month || draft.not_months != 0 || draft.not_month_days != 0 {
             return Err(
@@ -176,7 +179,7 @@ fn every(count: u32, unit: Unit) -> String {
         Unit::Day => format!("{count}d"),
         Unit::Week => plural(count, "week"),
         Unit::Month => plural(count, "month"),
-        Unit::Quarter => plural(count * 3, "month"),
+        Unit::Quarter => plural(count.saturating_mul(3), "month"),
         Unit::Year => plural(count.saturating_mul(12), "month"),
     }
 }

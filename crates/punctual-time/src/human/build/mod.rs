@@ -12,7 +12,7 @@ use super::Parsed;
 use super::draft::{Draft, Group};
 use super::trouble::{Code, Trouble};
 use super::words::{UNITS, Unit};
-use crate::{Cron, Dialect};
+use crate::{Cron, Dialect, Zone};
 use jiff::Zoned;
 use std::ops::Range;
 
@@ -20,13 +20,15 @@ use std::ops::Range;
 pub(super) struct Builder {
     draft: Draft,
     now: Zoned,
+    zone: Zone,
     whole: Range<usize>,
     parsed: Parsed,
 }
 
 /// Decides what the draft means.
-pub(super) fn build(draft: Draft, now: Zoned, text: &str) -> Result<Parsed, Trouble> {
-    let mut builder = Builder { draft, now, whole: 0..text.len(), parsed: Parsed::default() };
+pub(super) fn build(draft: Draft, now: Zoned, (zone, text): (&Zone, &str)) -> Result<Parsed, Trouble> {
+    let mut builder =
+        Builder { draft, now, zone: zone.clone(), whole: 0..text.len(), parsed: Parsed::default() };
     builder.check_groups()?;
     builder.settle()?;
     if let Some(once) = builder.draft.once.take() {

@@ -5,7 +5,8 @@ use super::super::draft::{Day, Moment, Time};
 use super::super::trouble::{Code, Trouble};
 use super::super::words::Unit;
 use super::Builder;
-use jiff::civil::{Date, Time as CivilTime};
+use crate::Once;
+use jiff::civil::Date;
 use jiff::{ToSpan, Zoned};
 
 impl Builder {
@@ -75,12 +76,11 @@ impl Builder {
     }
 
     fn local(&self, date: Date, second: u32) -> Result<Zoned, Trouble> {
-        let small = |value: u32| i8::try_from(value).unwrap_or(0);
-        let time = CivilTime::new(small(second / 3600 % 24), small(second / 60 % 60), small(second % 60), 0)
-            .unwrap_or(CivilTime::midnight());
-        date.to_datetime(time)
-            .to_zoned(self.now.time_zone().clone())
-            .map_err(|_| self.contradiction("this is too far away"))
+        let (hour, minute, second) = (second / 3600 % 24, second / 60 % 60, second % 60);
+        let text = format!("{date}T{hour:02}:{minute:02}:{second:02}");
+        // The same rule for clock changes as for a one-shot that is written as data.
+        let once = Once::parse(&text, &self.zone).map_err(|error| self.contradiction(error.to_string()))?;
+        Ok(once.instant().to_zoned(self.now.time_zone().clone()))
     }
 
     /// `start_at` and `end_at`, from moments, years and durations.
