@@ -62,7 +62,7 @@ pub(super) fn time(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Trouble> {
     }
     let Some((hour, minute, second, mut is_bare)) = digits(&mut here) else { return Ok(None) };
     let given = half(&mut here);
-    let had_clock = here.eat_any(&["o'clock", "o’clock", "oclock", "sharp"]);
+    let had_clock = here.eat_any(&["o'clock", "o’clock", "o clock", "oclock", "sharp"]);
     if given.is_none() && !had_clock {
         here.eat_any(&["hours", "hrs"]);
         if here.is_glued() {
@@ -77,9 +77,22 @@ pub(super) fn time(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Trouble> {
             here = beyond;
             Some(half_of(part, u8::try_from(hour).unwrap_or(0)))
         }
-        (given, Some(_)) => {
+        (Some(given), Some(part)) => {
+            let is_wrong = match part {
+                Part::Morning => given == Half::Pm,
+                Part::Afternoon | Part::Evening => given == Half::Am,
+                Part::Night => false,
+            };
             here = beyond;
-            given
+            if is_wrong {
+                let message = "am and the part of the day contradict each other";
+                return Err(Trouble::new(Code::Contradiction, here.span_from(start), message));
+            }
+            Some(given)
+        }
+        (None, Some(_)) => {
+            here = beyond;
+            None
         }
         (given, None) => given,
     };
@@ -285,6 +298,7 @@ impl<'t> Parser<'t> {
         spread_half(&mut list);
         self.draft.times.append(&mut list);
         self.draft.note_group(Group::Time);
+        self.city_after_time()?;
         Ok(true)
     }
 

@@ -106,6 +106,10 @@ impl<'t> Cursor<'t> {
         let start = self.at;
         loop {
             match self.kind() {
+                // `9am +02:00` is an offset, not a list.
+                Some(Kind::Mark('+')) if matches!(self.kind_at(1), Some(Kind::Clock { .. })) => {
+                    return self.at > start;
+                }
                 Some(Kind::Mark(',' | '&' | '+' | '/' | ';')) | Some(Kind::Word("and" | "or")) => self.skip(),
                 _ => return self.at > start,
             }

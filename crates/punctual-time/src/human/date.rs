@@ -2,9 +2,9 @@
 
 use super::clock;
 use super::cursor::{Cursor, Ordinal};
-use super::day;
 use super::draft::{Day, Group, Half, Moment, Part, Time};
 use super::list;
+use super::month;
 use super::phrase::Parser;
 use super::token::Kind;
 use super::trouble::{Code, Trouble};
@@ -126,11 +126,11 @@ impl<'t> Parser<'t> {
             self.cursor = here;
             return self.set_delay(&parts, start).map(|()| true);
         }
-        if let Some(first) = day::year(&mut here) {
+        if let Some(first) = month::year(&mut here) {
             let mut last = first;
             let mut beyond = here;
             let is_range = beyond.range_word() || beyond.eat("and");
-            if is_range && let Some(end) = day::year(&mut beyond) {
+            if is_range && let Some(end) = month::year(&mut beyond) {
                 last = end;
                 here = beyond;
             }
@@ -207,7 +207,7 @@ impl<'t> Parser<'t> {
         let Some((month, day)) = month_and_day(&mut here)? else { return Ok(None) };
         let mut beyond = here;
         beyond.eat_mark(',');
-        let found = match day::year(&mut beyond) {
+        let found = match month::year(&mut beyond) {
             Some(year) => {
                 here = beyond;
                 date((year, month, day), here.span_from(start))?

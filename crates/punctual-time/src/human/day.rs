@@ -1,17 +1,15 @@
 //! Days: weekdays, days of the month, the n-th weekday, the last day, months and yearly dates.
 
 use super::cursor::{Cursor, Ordinal};
-use super::draft::{Day, Group, Moment};
+use super::draft::Group;
 use super::every::title;
-use super::list::{month_days, month_list, number_list, ordinal_list, weekday_list, weekday_names};
+use super::list::{mixed_list, month_list, number_list, ordinal_list, weekday_list, weekday_names};
+use super::month::{quarter_months, year};
 use super::phrase::{Parser, bit};
 use super::token::Kind;
 use super::trouble::{Code, Trouble};
 use super::words::{self, Unit};
 use std::ops::Range;
-
-/// The longest each month can be, January first.
-const LONGEST: [u8; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /// The period an ordinal counts in: `the first day of the quarter`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,12 +28,14 @@ impl<'t> Parser<'t> {
     pub(super) fn day_items(&mut self) -> Result<bool, Trouble> {
         let before = self.cursor;
         self.cursor.eat_any(&["on the", "on", "the"]);
-        let found = self.nearest_weekday()?
+        let found = self.named_date()?
+            || self.nearest_weekday()?
             || self.weekdays()?
             || self.numbered_days()?
             || self.days_before_end()?
             || self.span_of_days()?
             || self.ordinals()?
+            || self.mixed_numbers()?
             || self.month_first()?
             || self.day_first()?;
         if found {
@@ -178,6 +178,7 @@ impl<'t> Parser<'t> {
         let mut here = start;
         let Some(list) = ordinal_list(&mut here)? else { return Ok(false) };
         let span = here.span_from(start);
+        here.eat_any(&["instance of", "instances of"]);
         if let Some(mask) = weekday_names(&mut here) {
             let of = period(&mut here)?;
             self.cursor = here;
@@ -190,9 +191,7 @@ impl<'t> Parser<'t> {
         }
         match here.word().and_then(words::unit) {
             Some(Unit::Day) => here.skip(),
-            Some(unit @ (Unit::Second | Unit::Minute | Unit::Hour))
-                if here.at > start.at + 1 || is_digits(start) =>
-            {
+            Some(unit @ (Unit::Second | Unit::Minute | Unit::Hour)) => {
                 here.skip();
                 self.cursor = here;
                 return self.ordinal_marks(&list, unit, span).map(|()| true);
@@ -221,6 +220,38 @@ impl<'t> Parser<'t> {
             return self.set_once((year, months.trailing_zeros(), *day), start).map(|()| true);
         }
         self.days_in(&list, of, span)?;
+        Ok(true)
+    }
+
+    /// `1-5th day`, `1,15 day of the month`, `5 and 10th minute`: lists that are only partly ordinals.
+    fn mixed_numbers(&mut self) -> Result<bool, Trouble> {
+        let start = self.cursor;
+        let mut here = start;
+        let Some(set) = mixed_list(&mut here) else { return Ok(false) };
+        let list: Vec<Ordinal> = (0..60).filter(|n| set >> n & 1 == 1).map(Ordinal::Nth).collect();
+        let unit = here.word().and_then(words::unit);
+        let (true, Some(unit)) = (list.len() > 1, unit) else { return Ok(false) };
+        here.skip();
+        if matches!(here.word(), Some("past" | "after" | "before" | "from")) {
+            return Ok(false);
+        }
+        let span = here.span_from(start);
+        match unit {
+            Unit::Day => {
+                let of = period(&mut here)?;
+                self.cursor = here;
+                self.days_in(&list, of, span)?;
+            }
+            Unit::Month => {
+                self.cursor = here;
+                self.ordinal_months(&list, unit, span)?;
+            }
+            Unit::Second | Unit::Minute | Unit::Hour => {
+                self.cursor = here;
+                self.ordinal_marks(&list, unit, span)?;
+            }
+            _ => return Ok(false),
+        }
         Ok(true)
     }
 
@@ -260,6 +291,9 @@ impl<'t> Parser<'t> {
         of: (Period, Range<usize>),
     ) -> Result<(), Trouble> {
         let (period, span) = of;
+        if period == Period::Week {
+            return Err(Trouble::new(Code::Contradiction, span, "a week has each weekday once"));
+        }
         for ordinal in list {
             match *ordinal {
                 Ordinal::Nth(n @ 1..=5) => {
@@ -356,108 +390,10 @@ impl<'t> Parser<'t> {
             _ => 0,
         };
     }
-
-    pub(super) fn add_dates(&mut self, months: u16, day: u32, span: Range<usize>) -> Result<(), Trouble> {
-        let day = u8::try_from(day).unwrap_or(u8::MAX);
-        let named = || (1u8..=12).filter(|month| months >> month & 1 == 1);
-        let has_day = |month: u8| (1..=LONGEST[usize::from(month) - 1]).contains(&day);
-        for month in named() {
-            if !named().any(has_day) {
-                let name = title(words::MONTHS[usize::from(month) - 1]);
-                return Err(Trouble::new(Code::Contradiction, span, format!("{name} has no day {day}"))
-                    .hint(format!("{name} ends with day {}", LONGEST[usize::from(month) - 1])));
-            }
-            self.draft.dates.push((month, day));
-        }
-        Ok(())
-    }
-
-    /// `july 4th`, `aug 20 and 30`, `june 1st 2027`, `june to august`, `january and july`.
-    fn month_first(&mut self) -> Result<bool, Trouble> {
-        let start = self.cursor;
-        let mut here = start;
-        let Some(months) = month_list(&mut here) else { return Ok(false) };
-        let mut beyond = here;
-        beyond.eat_any(&["on the", "the"]);
-        let days = if months.count_ones() == 1 { month_days(&mut beyond)? } else { None };
-        let Some(days) = days else {
-            if let Some(year) = year(&mut here) {
-                self.cursor = here;
-                return self.set_once((year, months.trailing_zeros(), 1), start).map(|()| true);
-            }
-            self.cursor = here;
-            self.draft.months |= months;
-            return Ok(true);
-        };
-        here = beyond;
-        here.eat_mark(',');
-        if days.count_ones() == 1
-            && let Some(year) = year(&mut here)
-        {
-            self.cursor = here;
-            return self
-                .set_once((year, months.trailing_zeros(), days.trailing_zeros()), start)
-                .map(|()| true);
-        }
-        self.cursor = beyond;
-        for day in (0..32u32).filter(|day| days >> day & 1 == 1) {
-            self.add_dates(months, day, beyond.span_from(start))?;
-        }
-        Ok(true)
-    }
-
-    /// `4 july`, `1 june 2027`, `15 march at 9`.
-    fn day_first(&mut self) -> Result<bool, Trouble> {
-        let start = self.cursor;
-        let mut here = start;
-        let Some(day) = here.cardinal() else { return Ok(false) };
-        here.eat("of");
-        let Some(months) = month_list(&mut here) else { return Ok(false) };
-        self.cursor = here;
-        if let Some(year) = year(&mut self.cursor) {
-            return self.set_once((year, months.trailing_zeros(), day), start).map(|()| true);
-        }
-        self.add_dates(months, day, here.span_from(start))?;
-        Ok(true)
-    }
-
-    /// Keeps the date of a one-shot.
-    pub(super) fn set_once(&mut self, date: (u32, u32, u32), start: Cursor<'t>) -> Result<(), Trouble> {
-        let span = self.cursor.span_from(start);
-        let date = super::date::date(date, span.clone())?;
-        if self.draft.once.is_some() {
-            let message = "two dates are two schedules";
-            return Err(Trouble::new(Code::TwoSchedules, span, message).hint("write one schedule for each"));
-        }
-        self.draft.once = Some(Moment { day: Day::On(date), time: None, span });
-        Ok(())
-    }
 }
 
 fn out_of_month(span: Range<usize>) -> Trouble {
     Trouble::new(Code::Contradiction, span, "a month has 31 days at most")
-}
-
-fn is_digits(cursor: Cursor<'_>) -> bool {
-    matches!(cursor.kind(), Some(Kind::Ordinal(_)))
-}
-
-/// The n-th month of every quarter as a mask.
-pub(super) fn quarter_months(n: u16) -> u16 {
-    (0..4).fold(0, |mask, quarter| mask | 1 << (quarter * 3 + n))
-}
-
-/// A year of four digits.
-pub(super) fn year(cursor: &mut Cursor<'_>) -> Option<u32> {
-    let mut here = *cursor;
-    here.eat("in");
-    let Some(Kind::Number { value: value @ 1970..=2199, digits: 4 }) = here.kind() else { return None };
-    here.skip();
-    if matches!(here.word(), Some("hours" | "hrs" | "am" | "pm")) {
-        return None;
-    }
-    *cursor = here;
-    Some(value)
 }
 
 /// `of the month`, `in march and june`, `of each quarter`.

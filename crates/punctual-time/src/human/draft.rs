@@ -47,13 +47,21 @@ pub(super) struct Rate {
     pub(super) span: Range<usize>,
 }
 
+/// Whether the last minute of a window belongs to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// `between … and`, `from … to`: not, except for a rate of hours, which people count with both ends.
+    Open,
+    /// `through`: it does.
+    Closed,
+}
+
 /// A stretch of the day in minutes since midnight. `to` may be smaller than `from` (overnight).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Window {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// True for `through`: the last minute belongs to the window.
-    pub(super) is_closed: bool,
+    pub(super) end: End,
     pub(super) span: Range<usize>,
 }
 
@@ -154,12 +162,18 @@ pub(super) struct Draft {
     pub(super) months: u16,
     /// `every january`: a month that stands for its first day.
     pub(super) is_month_the_day: bool,
+    /// `every 2 months between the 2nd and 10th month`.
+    pub(super) month_range: Option<(u32, u32)>,
+    /// `every quarter`: its last day is in its last month.
+    pub(super) is_quarter: bool,
     /// Dates such as `july 4th`: month and day.
     pub(super) dates: Vec<(u8, u8)>,
     /// `friday the 13th`: both must hold.
     pub(super) is_both: bool,
     pub(super) edge: Option<(Edge, Option<Unit>)>,
     pub(super) windows: Vec<Window>,
+    /// `except from 12:00 to 13:00`, `except at noon`.
+    pub(super) not_windows: Vec<Window>,
     pub(super) once: Option<Moment>,
     pub(super) is_once: bool,
     pub(super) start: Option<Moment>,

@@ -43,7 +43,7 @@ impl<'t> Parser<'t> {
     pub(super) fn every_phrase(&mut self) -> Result<bool, Trouble> {
         let start = self.cursor;
         let is_all = self.cursor.eat("all");
-        if !is_all {
+        if !is_all && !matches!(start.word(), Some("alternate" | "alternating")) {
             self.cursor.skip();
         }
         self.cursor.eat_any(&["single", "one of the", "of the", "the"]);
@@ -57,7 +57,10 @@ impl<'t> Parser<'t> {
             self.draft.is_month_the_day = true;
             return self.day_items();
         }
-        Ok(self.adverb_phrase() || self.part_phrase() || self.day_items()? || self.times()? && !is_all)
+        Ok(self.adverb_phrase()
+            || self.part_phrase()
+            || self.day_items()?
+            || !is_all && self.clear_time_phrase()?)
     }
 
     /// `every other day`, `every second friday`, `every alternate week`.
@@ -112,8 +115,10 @@ impl<'t> Parser<'t> {
                 15
             } else if here.eat_any(&["hour and a half", "one and a half hours", "an hour and a half"]) {
                 90
-            } else if let Some(minutes) = decimal_minutes(&mut here) {
-                minutes
+            } else if let Some(seconds) = decimal_seconds(&mut here) {
+                self.cursor = here;
+                self.set_rate(seconds, Unit::Second, here.span_from(start))?;
+                return Ok(true);
             } else {
                 return Ok(false);
             }
@@ -216,7 +221,13 @@ impl<'t> Parser<'t> {
     pub(super) fn adverb_phrase(&mut self) -> bool {
         let start = self.cursor;
         let mut here = start;
-        let (count, unit) = if here.eat_any(&["biweekly", "bimonthly", "biannually", "semiannually"]) {
+        let mut half = here;
+        let is_half = half.eat("half");
+        half.eat_mark('-');
+        let (count, unit) = if is_half && half.eat_any(&["yearly", "annually"]) {
+            here = half;
+            (6, Unit::Month)
+        } else if here.eat_any(&["biweekly", "bimonthly", "biannually", "semiannually"]) {
             self.prefixed(start.word().unwrap_or(""))
         } else if here.eat_any(&["bi", "semi"]) {
             here.eat_mark('-');
@@ -330,19 +341,25 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// `1.5 hours` in minutes.
-fn decimal_minutes(cursor: &mut Cursor<'_>) -> Option<u32> {
+/// `1.5 hours` in seconds; nothing if they are not whole.
+fn decimal_seconds(cursor: &mut Cursor<'_>) -> Option<u32> {
     let mut here = *cursor;
     let Some(Kind::Decimal { whole, fraction }) = here.kind() else { return None };
     here.skip();
-    let unit = here.unit()?;
-    let tenths: u32 = fraction.parse().ok().filter(|_| fraction.len() == 1)?;
-    let minutes = match unit {
-        Unit::Hour => whole.checked_mul(60)?.checked_add(tenths * 6)?,
+    let size: u64 = match here.unit()? {
+        Unit::Minute => 60,
+        Unit::Hour => 3600,
+        Unit::Day => 86_400,
         _ => return None,
     };
+    let scale = 10u64.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let part = fraction.parse::<u64>().ok()?.checked_mul(size)?;
+    let seconds = u64::from(whole).checked_mul(size)?.checked_add(part / scale)?;
+    if !part.is_multiple_of(scale) {
+        return None;
+    }
     *cursor = here;
-    Some(minutes)
+    u32::try_from(seconds).ok()
 }
 
 /// Seconds of a duration made of several parts. Months and longer cannot be added up.

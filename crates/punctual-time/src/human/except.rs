@@ -1,10 +1,13 @@
 //! What is left out: `except on weekends`, `but not in december`, `excluding holidays`, `except from 12 to 13`.
 
+use super::clock::clear_time;
 use super::cursor::Ordinal;
-use super::draft::Window;
-use super::list::{month_list, ordinal_list, weekday_list};
+use super::draft::{End, Window};
+use super::list::{month_days, month_list, ordinal_list, weekday_list};
 use super::phrase::Parser;
+use super::token::Kind;
 use super::trouble::{Code, Trouble};
+use std::ops::Range;
 
 impl Parser<'_> {
     /// The exclusion that begins here.
@@ -30,16 +33,20 @@ impl Parser<'_> {
         if !self.cursor.eat_any(&words) {
             return Ok(false);
         }
-        let mut is_found = false;
+        let (mut is_found, mut is_after_time) = (false, false);
         loop {
             let before = self.cursor;
+            let times = self.draft.not_windows.len();
             self.cursor.eat_any(&["it is", "it's", "if"]);
             self.cursor.eat_any(&["during", "for", "on the", "on", "in", "at", "the"]);
             self.cursor.eat_any(&["a", "any", "every", "all"]);
-            if !self.exclusion()? {
+            // `except weekends, at 9am`: a time after a day is not left out.
+            let is_time = is_found && !is_after_time && clear_time(&mut self.cursor.clone())?.is_some();
+            if is_time || !self.exclusion()? {
                 self.cursor = before;
                 break;
             }
+            is_after_time = self.draft.not_windows.len() > times;
             is_found = true;
             let mut here = self.cursor;
             if !here.separator() {
@@ -67,14 +74,29 @@ impl Parser<'_> {
             self.draft.not_weekdays |= mask;
             return Ok(true);
         }
+        let start = self.cursor;
         if let Some(mask) = month_list(&mut self.cursor) {
+            let mut here = self.cursor;
+            here.eat("the");
+            if month_days(&mut here)?.is_some() {
+                return Err(dates_need_a_calendar(here.span_from(start)));
+            }
             self.draft.not_months |= mask;
+            return Ok(true);
+        }
+        if let Some(Kind::Date { .. }) = self.cursor.kind() {
+            return Err(dates_need_a_calendar(self.cursor.span()));
+        }
+        let mut here = self.cursor;
+        if let Some(time) = clear_time(&mut here)? {
+            self.cursor = here;
+            let (from, span) = (time.minute_of_day(), time.span);
+            self.draft.not_windows.push(Window { from, to: (from + 1) % 1440, end: End::Open, span });
             return Ok(true);
         }
         if matches!(self.cursor.word(), Some("between" | "from")) {
             return self.excluded_window();
         }
-        let start = self.cursor;
         if let Some(list) = ordinal_list(&mut self.cursor)? {
             self.cursor.eat_any(&[
                 "day of the month",
@@ -83,6 +105,11 @@ impl Parser<'_> {
                 "of every month",
                 "day",
             ]);
+            let mut here = self.cursor;
+            here.eat("of");
+            if month_list(&mut here).is_some() {
+                return Err(dates_need_a_calendar(here.span_from(start)));
+            }
             for ordinal in list {
                 let Ordinal::Nth(day @ 1..=31) = ordinal else {
                     let span = self.cursor.span_from(start);
@@ -97,7 +124,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    /// What lies outside an excluded stretch is the window, over midnight.
+    /// `from 12:00 to 13:00`.
     fn excluded_window(&mut self) -> Result<bool, Trouble> {
         let windows = self.draft.windows.len();
         let start = self.cursor;
@@ -110,10 +137,13 @@ impl Parser<'_> {
             )
             .hint("write `except from 12:00 to 13:00`"));
         }
-        if let Some(Window { from, to, is_closed, span }) = self.draft.windows.pop() {
-            let end = if is_closed { to + 1 } else { to };
-            self.draft.windows.push(Window { from: end, to: from, is_closed: false, span });
-        }
+        let excluded = self.draft.windows.pop();
+        self.draft.not_windows.extend(excluded);
         Ok(true)
     }
+}
+
+fn dates_need_a_calendar(span: Range<usize>) -> Trouble {
+    Trouble::new(Code::TwoSchedules, span, "single dates cannot be left out by words")
+        .hint("name the dates in a calendar and refer to it in `not_on`, or write `except holidays`")
 }

@@ -29,6 +29,11 @@ fn weekday_item(cursor: &mut Cursor<'_>) -> Option<u8> {
         *cursor = here;
         return Some(words::WORKDAYS);
     }
+    let mut short = here;
+    if short.eat("m") && short.eat_mark('-') && short.eat("f") {
+        *cursor = short;
+        return Some(words::WORKDAYS);
+    }
     let word = here.word()?;
     if let Some(mask) = words::weekday_group(word) {
         here.skip();
@@ -172,6 +177,31 @@ fn day_number(cursor: &mut Cursor<'_>) -> Option<u32> {
     };
     cursor.skip();
     Some(number)
+}
+
+/// `1-5th`, `1, 15`: numbers and ordinals below 60 as bits.
+pub(super) fn mixed_list(cursor: &mut Cursor<'_>) -> Option<u64> {
+    let mut set = 0;
+    let mut here = *cursor;
+    while let Some(from) = day_number(&mut here) {
+        let mut to = from;
+        let mut beyond = here;
+        if beyond.range_word()
+            && let Some(end) = day_number(&mut beyond)
+        {
+            to = end;
+            here = beyond;
+        }
+        if from > to || to > 59 {
+            return None;
+        }
+        set |= (from..=to).fold(0u64, |set, n| set | 1 << n);
+        *cursor = here;
+        if !here.separator() {
+            break;
+        }
+    }
+    Some(set).filter(|set| *set != 0)
 }
 
 /// `1st, 3rd through 5th and last`. Nothing if there is no ordinal here.

@@ -4,6 +4,7 @@ use super::clock;
 use super::cursor::Cursor;
 use super::draft::{Draft, Edge, Marks, Part};
 use super::example;
+use super::list::number_list;
 use super::token::Kind;
 use super::trouble::{Code, Trouble};
 use super::words::{self, Unit};
@@ -57,7 +58,8 @@ impl<'t> Parser<'t> {
                 self.cursor.skip();
                 self.colon_minutes()
             }
-            Some(Kind::Mark(',' | ';' | '&' | '(' | ')' | '!')) => {
+            Some(Kind::Mark('+' | '-')) => self.bare_offset(),
+            Some(Kind::Mark(',' | ';' | '&' | '(' | ')' | '!' | '?')) => {
                 self.cursor.skip();
                 Ok(true)
             }
@@ -67,7 +69,7 @@ impl<'t> Parser<'t> {
 
     fn word_phrase(&mut self, word: &str) -> Result<bool, Trouble> {
         match word {
-            "every" | "each" | "any" | "all" => return self.every_phrase(),
+            "every" | "each" | "any" | "all" | "alternate" | "alternating" => return self.every_phrase(),
             "once" | "twice" | "thrice" => return self.count_phrase(),
             "at" | "by" | "around" => {
                 self.cursor.skip();
@@ -114,6 +116,7 @@ impl<'t> Parser<'t> {
             || self.relative_phrase()?
             || self.day_items()?
             || self.part_phrase()
+            || self.bare_window()?
             || self.clear_time_phrase()?
             || self.number_word_phrase()?
             || self.zone_phrase()?
@@ -122,7 +125,8 @@ impl<'t> Parser<'t> {
         }
         if words::is_filler(word) {
             self.cursor.skip();
-            return Ok(true);
+            // `every day at 9 the` breaks off.
+            return Ok(!(self.cursor.is_done() && words::is_joint(word)));
         }
         Ok(false)
     }
@@ -137,7 +141,8 @@ impl<'t> Parser<'t> {
 
     /// A phrase that begins with a number: a date, a time, `15 minutes past`, `20 minutes from now`, `5m`.
     fn number_phrase(&mut self) -> Result<bool, Trouble> {
-        Ok(self.day_items()?
+        Ok(self.bare_window()?
+            || self.day_items()?
             || self.count_phrase()?
             || self.past_phrase()?
             || self.clear_time_phrase()?
@@ -145,7 +150,7 @@ impl<'t> Parser<'t> {
             || self.literal_phrase()?)
     }
 
-    fn clear_time_phrase(&mut self) -> Result<bool, Trouble> {
+    pub(super) fn clear_time_phrase(&mut self) -> Result<bool, Trouble> {
         let mut here = self.cursor;
         if clock::clear_time(&mut here)?.is_none() && !self.is_short_list_of_times(here) {
             return Ok(false);
@@ -175,6 +180,9 @@ impl<'t> Parser<'t> {
         if matches!(self.cursor.word(), Some("every" | "each")) {
             return self.every_phrase();
         }
+        if self.draft.rate(Unit::Hour).is_some_and(|rate| rate.count == 1) && self.bare_minutes() {
+            return Ok(true);
+        }
         let mut here = self.cursor;
         here.eat("the");
         if let Some(part) = clock::part(&mut here).filter(|part| *part == Part::Night) {
@@ -183,6 +191,18 @@ impl<'t> Parser<'t> {
             return Ok(true);
         }
         self.times()
+    }
+
+    /// `every hour at 10 and 40`: numbers beside `every hour` are minutes.
+    fn bare_minutes(&mut self) -> bool {
+        let mut here = self.cursor;
+        let Ok(Some(set)) = number_list(&mut here, 60) else { return false };
+        if set.count_ones() < 2 || !(here.is_done() || here.word().is_some_and(|word| word != "past")) {
+            return false;
+        }
+        add(&mut self.draft.minutes, set, here.span_from(self.cursor));
+        self.cursor = here;
+        true
     }
 
     /// `:15`, after the colon.

@@ -125,6 +125,12 @@ impl<'t> Lexer<'t> {
             return self.slashed((value, second, year), start);
         }
         if let Some(minute) = self.part(':', start)? {
+            if self.at - start < digits.len() + 3 {
+                let text = &self.text[start..self.at];
+                let message = format!("`{text}` is not a time of day");
+                return Err(Trouble::new(Code::Contradiction, start..self.at, message)
+                    .hint(format!("write the minutes with two digits: `{value}:{minute:02}`")));
+            }
             let second = self.part(':', start)?;
             return Ok(Kind::Clock { hour: value, minute, second });
         }

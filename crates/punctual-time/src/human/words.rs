@@ -167,10 +167,17 @@ pub(super) fn ordinal(word: &str) -> Option<u32> {
 /// Words that may stand in a list of weekdays for several of them, as a mask.
 pub(super) fn weekday_group(word: &str) -> Option<u8> {
     match word {
-        "weekday" | "weekdays" | "workday" | "workdays" => Some(WORKDAYS),
+        "weekday" | "weekdays" | "workday" | "workdays" | "wkday" | "wkdays" => Some(WORKDAYS),
+        "mwf" => Some(0b010_1010),
+        "tth" | "tuth" => Some(0b001_0100),
         "weekend" | "weekends" => Some(WEEKEND),
         _ => None,
     }
+}
+
+/// Words that announce another: a text cannot end with one.
+pub(super) fn is_joint(word: &str) -> bool {
+    matches!(word, "the" | "on" | "and" | "or" | "then" | "that" | "is" | "a" | "also")
 }
 
 /// Politeness and verbs that say nothing about when.
@@ -203,7 +210,6 @@ pub(super) fn is_filler(word: &str) -> bool {
             | "that"
             | "is"
             | "a"
-            | "to"
             | "me"
             | "remind"
             | "do"

@@ -4,7 +4,10 @@ use super::draft::Place;
 use super::phrase::Parser;
 use super::token::Kind;
 use super::trouble::{Code, Trouble};
+use super::words;
 use crate::Zone;
+use std::ops::RangeInclusive;
+use std::sync::OnceLock;
 
 /// Abbreviations with one common meaning, and the zone they stand for.
 const KNOWN: &[(&str, &str)] = &[
@@ -136,8 +139,35 @@ impl Parser<'_> {
         self.zone(After::In)
     }
 
+    /// `+02:00` after a time.
+    pub(super) fn bare_offset(&mut self) -> Result<bool, Trouble> {
+        let is_clock = matches!(self.cursor.kind_at(1), Some(Kind::Clock { .. }));
+        match self.offset().filter(|_| is_clock) {
+            Some(name) => self.place(name, None),
+            None => Ok(false),
+        }
+    }
+
+    /// A city right after a time: `9am London`. Words that mean something else come first.
+    pub(super) fn city_after_time(&mut self) -> Result<bool, Trouble> {
+        let Some(word) = self.cursor.word() else { return Ok(false) };
+        let is_known = words::weekday(word).is_some()
+            || words::month(word).is_some()
+            || words::unit(word).is_some()
+            || words::weekday_group(word).is_some()
+            || words::is_filler(word)
+            || matches!(word, "christmas" | "easter" | "center" | "central" | "every" | "each");
+        if is_known { Ok(false) } else { self.zone(After::In) }
+    }
+
     fn zone(&mut self, after: After) -> Result<bool, Trouble> {
         let start = self.cursor;
+        if self.cursor.eat_any(&["local time", "my time", "my timezone", "my time zone"]) {
+            return Ok(true);
+        }
+        let is_announced = self.cursor.eat_any(&["timezone", "time zone", "tz"]);
+        let after = if is_announced { After::In } else { after };
+        self.cursor.eat_mark(':');
         if after == After::In {
             self.cursor.eat("the");
         }
@@ -153,7 +183,8 @@ impl Parser<'_> {
             self.cursor.eat_any(&["timezone", "time zone", "time", "tz"]);
             return self.place(zone.name().to_owned(), None);
         }
-        if self.abbreviation()? || self.named_place(after)? {
+        let many = 2..=PLACE_WORDS_MAX;
+        if self.named_place(after, many)? || self.abbreviation()? || self.named_place(after, 1..=1)? {
             return Ok(true);
         }
         self.cursor = start;
@@ -173,11 +204,7 @@ impl Parser<'_> {
         let mut here = start;
         here.skip();
         let is_word = matches!(*short, "eastern" | "central" | "mountain" | "pacific");
-        let had_time =
-            here.eat_any(&["standard time", "daylight time", "timezone", "time zone", "time", "tz"]);
-        if is_word && !had_time {
-            return Ok(false);
-        }
+        here.eat_any(&["standard time", "daylight time", "timezone", "time zone", "time", "tz"]);
         self.cursor = here;
         if matches!(*short, "utc" | "gmt")
             && let Some(offset) = self.offset()
@@ -215,8 +242,8 @@ impl Parser<'_> {
         Some(name)
     }
 
-    fn named_place(&mut self, after: After) -> Result<bool, Trouble> {
-        for count in (1..=PLACE_WORDS_MAX).rev() {
+    fn named_place(&mut self, after: After, sizes: RangeInclusive<usize>) -> Result<bool, Trouble> {
+        for count in sizes.rev() {
             let mut here = self.cursor;
             let mut words = Vec::new();
             while words.len() < count
@@ -263,10 +290,24 @@ fn place_zone(words: &str) -> Option<String> {
     if let Some((_, zone)) = PLACES.iter().find(|(place, _)| *place == words) {
         return Some((*zone).to_owned());
     }
-    let wanted = words.replace(' ', "_");
-    Zone::names().find(|name| {
-        name.contains('/')
-            && !name.starts_with("Etc/")
-            && name.rsplit('/').next().is_some_and(|city| city.eq_ignore_ascii_case(&wanted))
+    let cities = cities();
+    let at = cities.binary_search_by(|(city, _)| city.as_str().cmp(words)).ok()?;
+    Some(cities[at].1.clone())
+}
+
+/// All cities of the tz database in lower case, in order, each with its zone. Made once: a text with an unknown word
+/// would otherwise read the whole list several times.
+fn cities() -> &'static [(String, String)] {
+    static CITIES: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    CITIES.get_or_init(|| {
+        let city =
+            |name: &str| name.rsplit('/').next().map(|city| city.replace('_', " ").to_ascii_lowercase());
+        let mut found: Vec<(String, String)> = Zone::names()
+            .filter(|name| name.contains('/') && !name.starts_with("Etc/"))
+            .filter_map(|name| Some((city(&name)?, name)))
+            .collect();
+        found.sort();
+        found.dedup_by(|later, first| later.0 == first.0);
+        found
     })
 }

@@ -81,8 +81,7 @@ impl Builder {
             months = named;
             self.draft.days.month_days |= days;
         } else if let Some(count) = self.draft.rate(Unit::Month).map(|rate| rate.count)
-            && count > 1
-            && 12 % count == 0
+            && (count > 1 && 12 % count == 0 || self.draft.month_range.is_some())
             && months == 0
         {
             months = self.every_months(count);
@@ -99,8 +98,16 @@ impl Builder {
 
     /// `every 3 months`: from January, or from the month of the start.
     fn every_months(&self, count: u32) -> u16 {
+        if let Some((from, to)) = self.draft.month_range {
+            return u16::try_from(steps(from, to, count)).unwrap_or(ALL_MONTHS);
+        }
+        let days = &self.draft.days;
+        let is_end = days.month_days == 0 && days.nth.is_empty() && days.nearest.is_empty();
+        let is_end =
+            is_end && (!days.before_end.is_empty() || days.last != 0 || !days.nearest_end.is_empty());
         let first = match self.draft.start.as_ref().map(|start| &start.day) {
             Some(Day::On(date)) => (u32::from(date.month().unsigned_abs()) - 1) % count + 1,
+            _ if self.draft.is_quarter && is_end => 3,
             _ => 1,
         };
         u16::try_from(steps(first, 12, count)).unwrap_or(ALL_MONTHS)
@@ -115,6 +122,16 @@ impl Builder {
             return Err(self
                 .contradiction("it is not clear which of these weekdays of the month is meant")
                 .hint("write `first friday of the month`, or `every friday`"));
+        }
+        if finest == Some(Unit::Year) && days.weekdays != 0 && !self.is_month_said {
+            return Err(self
+                .contradiction("it is not clear which of these weekdays of the year is meant")
+                .hint("write `first friday of january`, or `every friday`"));
+        }
+        if finest == Some(Unit::Week) && days.has_month_days() && !days.has_weekdays() {
+            return Err(self
+                .contradiction("a week has no days of the month")
+                .hint("write `every month on the 15th`"));
         }
         if !days.is_empty() {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Intervals: what cron cannot count. `every 45 minutes`, `every other friday at noon`, `every 5 months`.
 
-use super::super::draft::{Day, Moment, Time};
+use super::super::draft::{Day, End, Moment, Time};
 use super::super::trouble::Trouble;
 use super::super::words::Unit;
 use super::Builder;
@@ -19,7 +19,8 @@ impl Builder {
             return true;
         }
         let in_one_hour =
-            self.draft.windows.iter().all(|w| w.to / 60 == w.from / 60) && !self.draft.windows.is_empty();
+            self.draft.windows.iter().all(|w| w.to / 60 == w.from / 60 || w.to == w.from / 60 * 60 + 60)
+                && !self.draft.windows.is_empty();
         match unit {
             Unit::Second => 60 % count != 0 && self.draft.seconds.range.is_none(),
             Unit::Minute => 60 % count != 0 && self.draft.minutes.range.is_none() && !in_one_hour,
@@ -29,7 +30,7 @@ impl Builder {
             }
             Unit::Day => count > 1 && self.draft.day_range.is_none(),
             Unit::Week => count > 1,
-            Unit::Month | Unit::Quarter => 12 % count != 0,
+            Unit::Month | Unit::Quarter => 12 % count != 0 && self.draft.month_range.is_none(),
             Unit::Year => count > 1,
         }
     }
@@ -67,7 +68,16 @@ impl Builder {
         }
         self.limit_weekdays();
         match self.draft.windows.as_slice() {
-            [] => {}
+            [] if self.draft.not_windows.len() > 1 => {
+                return Err(self.two_schedules("several windows are several schedules"));
+            }
+            [] => {
+                if let [excluded] = self.draft.not_windows.as_slice() {
+                    let to = if excluded.end == End::Closed { excluded.to + 1 } else { excluded.to };
+                    let from = excluded.from;
+                    self.set_only_between(to, from);
+                }
+            }
             [window] => {
                 let window = window.clone();
                 self.keep_window(&window);

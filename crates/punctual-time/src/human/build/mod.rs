@@ -12,7 +12,7 @@ use super::Parsed;
 use super::draft::{Draft, Group};
 use super::trouble::{Code, Trouble};
 use super::words::{UNITS, Unit};
-use crate::{Cron, Dialect, Zone};
+use crate::{Cron, Dialect, Field, Zone};
 use jiff::Zoned;
 use std::ops::Range;
 
@@ -22,24 +22,26 @@ pub(super) struct Builder {
     now: Zoned,
     zone: Zone,
     whole: Range<usize>,
+    /// False for `every year` alone, which stands for January.
+    is_month_said: bool,
     parsed: Parsed,
 }
 
 /// Decides what the draft means.
 pub(super) fn build(draft: Draft, now: Zoned, (zone, text): (&Zone, &str)) -> Result<Parsed, Trouble> {
+    let whole = 0..text.len();
+    let is_month_said = draft.months != 0;
     let mut builder =
-        Builder { draft, now, zone: zone.clone(), whole: 0..text.len(), parsed: Parsed::default() };
+        Builder { draft, now, zone: zone.clone(), whole, is_month_said, parsed: Parsed::default() };
+    if builder.says_nothing() {
+        let message = "the text does not say how often";
+        return Err(Trouble::new(Code::NotUnderstood, builder.whole.clone(), message)
+            .hint(super::example::hint(text, "")));
+    }
     builder.check_groups()?;
     builder.settle()?;
     if let Some(once) = builder.draft.once.take() {
         builder.one_shot(&once)?;
-    } else if builder.says_nothing() {
-        return Err(Trouble::new(
-            Code::NotUnderstood,
-            builder.whole.clone(),
-            "the text does not say how often",
-        )
-        .hint(super::example::hint(text, "")));
     } else if builder.is_interval() {
         builder.interval()?;
     } else {
@@ -73,6 +75,10 @@ impl Builder {
     fn says_nothing(&self) -> bool {
         let draft = &self.draft;
         draft.rates.iter().all(Option::is_none)
+            && draft.once.is_none()
+            && draft.times_per.is_none()
+            && draft.edge.is_none()
+            && draft.part.is_none()
             && draft.times.is_empty()
             && draft.days.is_empty()
             && draft.dates.is_empty()
@@ -112,6 +118,11 @@ impl Builder {
         );
         let cron =
             Cron::parse(&text, Dialect::Standard).map_err(|error| self.contradiction(error.to_string()))?;
+        let weekdays = cron.set(Field::DayOfWeek).bits();
+        let is_weekly = cron.is_star(Field::DayOfMonth) && cron.nth_weekdays().next().is_none();
+        if is_weekly && weekdays & !u64::from(self.draft.not_weekdays) == 0 {
+            return Err(self.contradiction("no weekday is left"));
+        }
         self.parsed.cron = Some(cron.to_string());
         Ok(())
     }

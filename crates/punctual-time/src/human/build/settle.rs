@@ -2,8 +2,8 @@
 
 use super::super::clock::half_of;
 use super::super::date::next_date;
-use super::super::day::quarter_months;
-use super::super::draft::{Day, Edge, Moment, Part, Rate, Time};
+use super::super::draft::{Day, Edge, End, Moment, Part, Rate, Time, Window};
+use super::super::month::quarter_months;
 use super::super::trouble::{Code, Trouble};
 use super::super::words::{self, Unit};
 use super::Builder;
@@ -143,6 +143,9 @@ impl Builder {
             (Edge::End, Unit::Hour) => self.draft.minutes.set |= 1 << 59,
             _ => return Err(self.contradiction("it is not clear which day is meant")),
         }
+        if unit == Unit::Year {
+            self.set_rate(Unit::Year, 1, &(0..0));
+        }
         match (edge, unit) {
             (Edge::Start, Unit::Week) => self.draft.assume("a week begins on Monday"),
             (Edge::End, Unit::Week) => self.draft.assume("a week ends on Sunday"),
@@ -185,7 +188,7 @@ impl Builder {
             if let (Some(Moment { time: Some(from), span, .. }), Some(Moment { time: Some(to), .. })) = times
             {
                 let (from, to) = (from.minute_of_day(), to.minute_of_day());
-                let window = super::super::draft::Window { from, to, is_closed: false, span };
+                let window = Window { from, to, end: End::Open, span };
                 self.draft.windows.push(window);
             }
         }
@@ -196,6 +199,17 @@ impl Builder {
             && let Some(time) = self.draft.start.as_ref().and_then(|start| start.time.clone())
         {
             self.draft.times.push(time);
+        }
+        let has_marks = self.draft.minutes.set | self.draft.hours.set | self.draft.seconds.set != 0;
+        if self.draft.times.is_empty()
+            && is_daily
+            && !has_marks
+            && self.draft.part.is_none()
+            && self.draft.once.is_none()
+            && let Some(end) = self.draft.end.as_mut().filter(|end| end.day != Day::Next)
+        {
+            // `weekdays until 31 august at 8am`: the time is that of the ticks.
+            self.draft.times.extend(end.time.take());
         }
     }
 
@@ -222,6 +236,7 @@ impl Builder {
             self.set_rate(Unit::Day, 1, &rate.span);
         }
         if let Some(rate) = self.draft.rates[Unit::Quarter as usize].take() {
+            self.draft.is_quarter = true;
             self.set_rate(Unit::Month, rate.count.saturating_mul(3), &rate.span);
         }
     }
@@ -235,11 +250,12 @@ impl Builder {
                 return Err(Trouble::new(Code::Contradiction, time.span.clone(), "a day ends before 24:00")
                     .hint("write `00:00` or `midnight`"));
             }
-            if !time.is_bare || !(1..=12).contains(&time.hour) {
+            if time.half.is_some() || !(1..=12).contains(&time.hour) {
                 continue;
             }
             match part {
                 Some(part) => time.half = Some(half_of(part, time.hour)),
+                None if !time.is_bare => {}
                 None => {
                     let (hour, minute) = (time.hour, time.minute);
                     self.draft

@@ -1,6 +1,6 @@
 //! Seconds, minutes and hours: from a rate, from marks, or from times of day.
 
-use super::super::draft::{Marks, Time};
+use super::super::draft::{End, Marks, Time};
 use super::super::trouble::{Code, Trouble};
 use super::super::words::Unit;
 use super::{Builder, steps};
@@ -34,7 +34,11 @@ impl Builder {
         match self.finest() {
             Some((unit, count)) if unit <= Unit::Hour => {
                 self.take_phase(unit, count)?;
-                self.clock_of_rate(unit, count)
+                if self.draft.times.is_empty() {
+                    self.clock_of_rate(unit, count)
+                } else {
+                    self.clock_of_times()
+                }
             }
             _ if !self.draft.times.is_empty() => self.clock_of_times(),
             _ => self.clock_of_marks(),
@@ -55,6 +59,10 @@ impl Builder {
             let minute = time.hour;
             self.draft.assumed.retain(|sentence| !sentence.starts_with('`'));
             self.draft.assume(format!("`{minute}` is read as {minute} minutes past the hour"));
+            return Ok(());
+        }
+        if unit == Unit::Hour && spoken.len() > 1 && is_spaced(&spoken, count) {
+            self.draft.times = spoken;
             return Ok(());
         }
         let phase = match (started, spoken.as_slice()) {
@@ -114,7 +122,8 @@ impl Builder {
                 return Err(self.contradiction("the hours and the window have nothing in common"));
             }
         }
-        Ok(Clock { seconds, minutes, hours: if hours == 0 { ALL_24 } else { hours } })
+        let hours = self.without_excluded(if hours == 0 { ALL_24 } else { hours })?;
+        Ok(Clock { seconds, minutes, hours })
     }
 
     /// `every 2 hours`: counted from the window's start if there is one, both its ends included.
@@ -126,6 +135,7 @@ impl Builder {
                 0 => self.draft.hours.counted(count, 23),
                 set => set,
             };
+            let hours = self.left_hours(hours, minutes.max(1))?;
             return Ok(Clock { seconds, minutes: minutes.max(1), hours });
         }
         let mut hours = 0;
@@ -142,11 +152,22 @@ impl Builder {
                     hours |= 1 << (hour % 24);
                 }
             }
-            if window.to % 60 == 0 && hours >> (window.to / 60 % 24) & 1 == 1 && !window.is_closed {
+            if window.to % 60 == 0 && hours >> (window.to / 60 % 24) & 1 == 1 && window.end == End::Open {
                 self.draft.assume(format!("{:02}:00 is included", window.to / 60 % 24));
             }
         }
+        let hours = self.left_hours(hours, minutes)?;
         Ok(Clock { seconds, minutes, hours })
+    }
+
+    /// The hours whose tick was not left out.
+    fn left_hours(&self, hours: u64, minutes: u64) -> Result<u64, Trouble> {
+        let offset = minutes.trailing_zeros();
+        let left = (0..24).filter(|hour| hours >> hour & 1 == 1 && !self.is_excluded(hour * 60 + offset));
+        match left.fold(0, |bits, hour| bits | 1 << hour) {
+            0 => Err(self.contradiction("no hour is left")),
+            left => Ok(left),
+        }
     }
 
     /// Marks without a rate: `at 15 minutes past the hour`. Nothing at all means midnight.
@@ -173,7 +194,8 @@ impl Builder {
         let or = |set: u64, other: u64| if set == 0 { other } else { set };
         let is_only_seconds = minutes == 0 && hours == 0;
         let minutes = or(minutes, if is_only_seconds { ALL_60 } else { 1 });
-        Ok(Clock { seconds: or(seconds, 1), minutes, hours: or(hours, ALL_24) })
+        let hours = self.without_excluded(or(hours, ALL_24))?;
+        Ok(Clock { seconds: or(seconds, 1), minutes, hours })
     }
 
     /// Times of day. Different minutes at different hours need a window to keep them apart.
@@ -184,6 +206,10 @@ impl Builder {
         let mut wanted: Vec<u32> = self.draft.times.iter().map(Time::second_of_day).collect();
         wanted.sort_unstable();
         wanted.dedup();
+        wanted.retain(|time| !self.is_excluded(time / 60));
+        if wanted.is_empty() {
+            return Err(self.contradiction("no time is left"));
+        }
         self.check_in_windows(&wanted)?;
         let second = wanted[0] % 60;
         if wanted.iter().any(|time| time % 60 != second) {
@@ -223,6 +249,15 @@ impl Builder {
         }
         Ok(())
     }
+}
+
+/// Whether the times are all of a day that lie so many hours apart.
+fn is_spaced(times: &[Time], hours: u32) -> bool {
+    let mut seconds: Vec<u32> = times.iter().map(Time::second_of_day).collect();
+    seconds.sort_unstable();
+    24 % hours == 0
+        && u32::try_from(seconds.len()) == Ok(24 / hours)
+        && seconds.windows(2).all(|pair| pair[1] - pair[0] == hours * 3600)
 }
 
 /// The stretch of the day that holds all wanted minutes and no other of `all`; it ends a minute after the last.
