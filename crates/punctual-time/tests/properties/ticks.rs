@@ -62,6 +62,19 @@ proptest! {
     }
 }
 
+#[test]
+fn the_ends_of_time_are_answered() {
+    for text in ["* * * * * *", "0 0 29 2 *", "30 2 L * *", "0 0 * * 1#5", "0 */2 * * *"] {
+        let cron = Cron::parse(text, Dialect::Standard).unwrap();
+        for zone in crate::ZONES.map(|name| Zone::get(name).unwrap()) {
+            assert!(cron.next(Timestamp::MIN, &zone).is_some_and(|next| next > Timestamp::MIN));
+            assert!(cron.prev(Timestamp::MAX, &zone).is_some_and(|prev| prev < Timestamp::MAX));
+            assert_eq!(cron.next(Timestamp::MAX, &zone), None);
+            assert_eq!(cron.prev(Timestamp::MIN, &zone), None);
+        }
+    }
+}
+
 /// What both crates read alike. A stepped star in the day-of-month counts as a star for croner, so it is left out.
 fn shared() -> impl Strategy<Value = String> {
     let days = field(DAY).prop_filter("a star with a step", |text| text == "*" || !text.contains('*'));
