@@ -232,3 +232,13 @@ fn an_expression_of_any_length_is_answered() {
     assert_eq!(Cron::parse(&"1,".repeat(1000), Dialect::Standard).unwrap_err().code(), "too_long");
     assert_eq!(Cron::parse("* * * * *\0", Dialect::Standard).unwrap_err().code(), "bad_value");
 }
+
+#[test]
+fn a_span_lies_within_the_text_whatever_blanks_it_has() {
+    for text in [" \r", "\u{b} * ", "@daily\r", " @every\u{c} 5m", "\n\n\n\n\n"] {
+        for dialect in [Dialect::Posix, Dialect::Standard, Dialect::Quartz] {
+            let error = Cron::parse(text, dialect).unwrap_err();
+            assert!(text.get(error.span()).is_some(), "{text:?}: {error}");
+        }
+    }
+}
