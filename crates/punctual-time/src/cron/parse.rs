@@ -151,6 +151,10 @@ fn read(source: Source<'_>, fields: &Split) -> Result<Cron, Error> {
         cron.flags |= SIX_FIELDS;
     }
     for (&field, &(from, to)) in WITH_SECONDS[skip..].iter().zip(&fields.spans[..fields.count]) {
+        if to - from == 1 && source.text.as_bytes()[from as usize] == b'*' {
+            cron.take(field, &Parts::star(field));
+            continue;
+        }
         let mut text = FieldText::new(source, field, (from as usize, to as usize));
         let parts = text.parts()?;
         cron.take(field, &parts);
