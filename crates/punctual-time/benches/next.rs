@@ -221,8 +221,17 @@ fn parsing() {
     println!("\nparse: median {:.0} ns, worst {worst:.0} ns; size {} bytes", median(all), size_of::<Cron>());
 }
 
+/// What it costs to make a zone, which is done once and kept.
+fn zones() {
+    let each = measure(1, || {
+        black_box(Zone::get(black_box("America/New_York")).unwrap());
+    });
+    println!("\nZone::get: {:.0} microseconds", each / 1000.0);
+}
+
 fn main() {
     table(&Zone::utc(), chrono::Utc);
     table(&Zone::get("America/New_York").unwrap(), chrono_tz::America::New_York);
     parsing();
+    zones();
 }

@@ -33,7 +33,7 @@ fn main() {
                     let Ok(zone) = Zone::get(name) else { continue };
                     for transition in check::transitions(&zone.to_jiff(), FROM, TO) {
                         let count = check::transition(&zone, transition, &cases);
-                        let mut total = total.lock().unwrap();
+                        let mut total = total.lock().expect("no check has panicked");
                         total.transitions += count.transitions;
                         total.searches += count.searches;
                     }
@@ -41,7 +41,7 @@ fn main() {
             });
         }
     });
-    let total = *total.lock().unwrap();
+    let total = *total.lock().expect("no check has panicked");
     println!(
         "tz {}: {} zones, {} transitions x {} cases, {} searches, all equal to the oracle, in {:.0} s",
         tz_version(),

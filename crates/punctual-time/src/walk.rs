@@ -174,6 +174,25 @@ impl Cron {
         self.next_by(DstRule::default(), after, zone)
     }
 
+    /// All ticks strictly after an instant, one after the other.
+    ///
+    /// ```
+    /// use punctual_time::{Cron, Dialect, Zone};
+    ///
+    /// let cron = Cron::parse("0 0 29 2 *", Dialect::Standard)?;
+    /// let zone = Zone::utc();
+    /// let years: Vec<i16> = cron
+    ///     .upcoming("2090-01-01T00:00:00Z".parse().unwrap(), &zone)
+    ///     .take(3)
+    ///     .map(|tick| tick.to_zoned(zone.to_jiff()).year())
+    ///     .collect();
+    /// assert_eq!(years, [2092, 2096, 2104]);
+    /// # Ok::<(), punctual_time::Error>(())
+    /// ```
+    pub fn upcoming(&self, after: Timestamp, zone: &Zone) -> impl Iterator<Item = Timestamp> {
+        std::iter::successors(self.next(after, zone), |&tick| self.next(tick, zone))
+    }
+
     /// As [`next`](Cron::next), by a rule of the schedule's own.
     ///
     /// ```

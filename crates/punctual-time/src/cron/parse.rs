@@ -10,6 +10,9 @@ use crate::Error;
 /// The longest expression that is read; a list of every minute, hour and day is about half of it.
 pub(crate) const EXPRESSION_LEN_MAX: usize = 1024;
 
+/// What separates fields.
+pub(super) const BLANKS: [char; 2] = [' ', '\t'];
+
 /// One more than any dialect has, so that a surplus field is seen.
 const FIELDS_MAX: usize = 8;
 
@@ -89,7 +92,7 @@ impl Cron {
             return Err(refuse::too_long(text));
         }
         let fields = split(text)?;
-        if fields.count == 1 && text.trim_ascii().starts_with('@') {
+        if fields.count == 1 && text.trim_matches(BLANKS).starts_with('@') {
             return macro_named(source);
         }
         let fits = match dialect {
@@ -148,6 +151,10 @@ fn read(source: Source<'_>, fields: &Split) -> Result<Cron, Error> {
         cron.flags |= SIX_FIELDS;
     }
     for (&field, &(from, to)) in WITH_SECONDS[skip..].iter().zip(&fields.spans[..fields.count]) {
+        if to - from == 1 && source.text.as_bytes()[from as usize] == b'*' {
+            cron.take(field, &Parts::star(field));
+            continue;
+        }
         let mut text = FieldText::new(source, field, (from as usize, to as usize));
         let parts = text.parts()?;
         cron.take(field, &parts);
@@ -169,7 +176,7 @@ fn one_question_mark(source: Source<'_>, fields: &Split) -> Result<(), Error> {
 }
 
 fn macro_named(source: Source<'_>) -> Result<Cron, Error> {
-    let name = source.text.trim_ascii();
+    let name = source.text.trim_matches(BLANKS);
     match MACROS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
         Some((_, meaning)) if source.dialect == Dialect::Standard => {
             Cron::parse_seeded(meaning, source.dialect, source.seed)

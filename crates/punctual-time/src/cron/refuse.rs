@@ -5,7 +5,7 @@
 use std::ops::Range as Span;
 
 use super::item::{FieldText, Range, named};
-use super::parse::{EXPRESSION_LEN_MAX, Source, Split};
+use super::parse::{BLANKS, EXPRESSION_LEN_MAX, Source, Split};
 use super::{Cron, Dialect, Field, ROW_MASK, Set};
 use crate::Error;
 
@@ -50,9 +50,9 @@ pub(super) fn too_long(text: &str) -> Error {
 }
 
 pub(super) fn field_count(source: Source<'_>, fields: &Split) -> Error {
-    let text = source.text.trim_ascii();
-    let first = text.split_ascii_whitespace().next().unwrap_or_default();
-    let span = fields.spans[0].0 as usize..source.text.trim_ascii_end().len();
+    let text = source.text.trim_matches(BLANKS);
+    let first = text.split(BLANKS).next().unwrap_or_default();
+    let span = fields.spans[0].0 as usize..source.text.trim_end_matches(BLANKS).len();
     if first.starts_with('@') {
         return macro_name(source, None);
     }
@@ -85,8 +85,8 @@ fn zone_prefix(word: &str, start: usize) -> Option<Error> {
 }
 
 pub(super) fn macro_name(source: Source<'_>, meaning: Option<&'static str>) -> Error {
-    let start = source.text.len() - source.text.trim_ascii_start().len();
-    let text = source.text.trim_ascii();
+    let start = source.text.len() - source.text.trim_start_matches(BLANKS).len();
+    let text = source.text.trim_matches(BLANKS);
     let span = start..start + text.len();
     let place = column(source.text, start);
     match (meaning, source.dialect) {
@@ -111,7 +111,7 @@ pub(super) fn macro_name(source: Source<'_>, meaning: Option<&'static str>) -> E
                 None if text.eq_ignore_ascii_case("@every_minute") => error.with_fix("* * * * *"),
                 None if text.eq_ignore_ascii_case("@every_second") => error.with_fix("* * * * * *"),
                 Some(("@every", delay)) => {
-                    error.with_hint(format!("that is an interval, not cron: `every: {}`", delay.trim_ascii()))
+                    error.with_hint(format!("that is an interval, not cron: `every: {}`", delay.trim_matches(BLANKS)))
                 }
                 _ if text.eq_ignore_ascii_case("@reboot") => {
                     error.with_hint("a schedule knows no reboot; a one-shot with `after: 0s` fires at service start")
@@ -128,7 +128,7 @@ pub(super) fn day_fields(source: Source<'_>, fields: &Split) -> Error {
     let span = fields.spans[3].0 as usize..fields.spans[5].1 as usize;
     let text = &source.text[span.clone()];
     let place = column(source.text, span.start);
-    let mut words = text.split_ascii_whitespace();
+    let mut words = text.split(BLANKS).filter(|word| !word.is_empty());
     let (day, month, weekday) = (words.next(), words.next(), words.next());
     let error = Error::new(
         "day_fields",
@@ -148,7 +148,7 @@ pub(super) fn day_fields(source: Source<'_>, fields: &Split) -> Error {
 
 pub(super) fn never_fires(source: Source<'_>, fields: &Split, cron: &Cron) -> Error {
     let (from, to) = fields.spans[if fields.count == 5 { 2 } else { 3 }];
-    let text = source.text.trim_ascii();
+    let text = source.text.trim_matches(BLANKS);
     let place = column(source.text, from as usize);
     let problem = format!("`{text}` never fires: no such date exists (day-of-month field, column {place})");
     let error = Error::new("never_fires", problem).at(from as usize..to as usize);

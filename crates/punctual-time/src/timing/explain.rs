@@ -122,7 +122,7 @@ impl Timing {
         match &self.spec {
             Spec::Cron(cron) => explain_cron(cron, local, &mut checks),
             Spec::Every(interval) => {
-                let is_multiple = self.planned_at_or_after(second) == Some(second);
+                let is_multiple = self.is_planned(second);
                 let which = if is_multiple { "is" } else { "is not" };
                 let text = format!(
                     "the time {which} a multiple of `{interval}` from its anchor (`{}`)",
@@ -136,8 +136,8 @@ impl Timing {
                 checks.push(Check { subject: Subject::Instant, holds, text });
             }
         }
-        let is_tick = self.planned_at_or_after(second) == Some(second);
-        self.explain_clock(second, is_tick, &mut checks);
+        let is_tick = self.is_planned(second);
+        self.explain_clock(second, &mut checks);
         self.explain_bounds(second, &mut checks);
         let suppressed = self.windows_stretch(second).map(|stretch| stretch.cause);
         if !self.windows.is_open() {
@@ -155,7 +155,12 @@ impl Timing {
         }
     }
 
-    fn explain_clock(&self, second: i64, is_tick: bool, checks: &mut Vec<Check>) {
+    fn is_planned(&self, second: i64) -> bool {
+        self.planned_at_or_after(second) == Some(second)
+    }
+
+    fn explain_clock(&self, second: i64, checks: &mut Vec<Check>) {
+        let is_tick = self.is_planned(second);
         let policy = self.dst.policy(self.spec.clock());
         let text = match (self.mark(second), is_tick) {
             (Some(Mark::Shifted { from }), true) => {
