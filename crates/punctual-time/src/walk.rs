@@ -41,6 +41,28 @@ impl Plan for Cron {
 /// The first tick at or after a second of UTC.
 #[inline]
 pub(crate) fn next<P: Plan>(plan: &P, policy: Policy, from: i64, zone: &Zone) -> Option<i64> {
+    let segment = zone.segment(from);
+    // Nearly every question is asked and answered within one stretch, away from its ends.
+    let local = plan.at_or_after(from + i64::from(segment.offset))?;
+    let found = local - i64::from(segment.offset);
+    if from > segment.start + segment.repeated() {
+        if found < segment.end - segment.repeating() {
+            return Some(found);
+        }
+        let is_repeated = segment.repeating() > 0 && policy.fold != Fold::First;
+        if found >= segment.end
+            && !is_repeated
+            && let Some(found) = plainly(local, &zone.segment(found))
+        {
+            return Some(found);
+        }
+    }
+    next_at_ends(plan, policy, from, zone)
+}
+
+/// As [`next`], where a stretch begins or ends.
+#[inline(never)]
+fn next_at_ends<P: Plan>(plan: &P, policy: Policy, from: i64, zone: &Zone) -> Option<i64> {
     let mut from = from;
     for _ in 0..SEGMENTS_MAX {
         let segment = zone.segment(from);
@@ -59,10 +81,24 @@ pub(crate) fn next<P: Plan>(plan: &P, policy: Policy, from: i64, zone: &Zone) ->
             return Some(local - offset);
         }
         // Nothing is planned between `low` and `local`; only a repeated stretch can bring older times back.
-        let is_repeated = segment.repeating() > 0 && policy.fold != Fold::First;
-        from = if is_repeated { segment.end } else { segment.end.max(local - OFFSET_BOUND) };
+        if segment.repeating() > 0 && policy.fold != Fold::First {
+            from = segment.end;
+            continue;
+        }
+        if let Some(found) = plainly(local, &zone.segment(local - offset)) {
+            return Some(found);
+        }
+        from = segment.end.max(local - OFFSET_BOUND);
     }
     None
+}
+
+/// The instant of a local time that a stretch has and no other stretch has.
+#[inline]
+fn plainly(local: i64, segment: &Segment) -> Option<i64> {
+    let second = local - i64::from(segment.offset);
+    let is_plain = second >= segment.start + segment.repeated() && second < segment.end - segment.repeating();
+    is_plain.then_some(second)
 }
 
 /// The last tick at or before a second of UTC.
@@ -97,12 +133,17 @@ pub(crate) fn prev<P: Plan>(plan: &P, policy: Policy, to: i64, zone: &Zone) -> O
 
 /// Whether something was planned in the gap before a stretch and is moved to its first instant.
 fn is_made_up<P: Plan>(plan: &P, policy: Policy, segment: &Segment) -> bool {
+    made_up(plan, policy, segment).is_some()
+}
+
+/// The first local time that was skipped before a stretch and is made up for at its first instant.
+pub(crate) fn made_up<P: Plan>(plan: &P, policy: Policy, segment: &Segment) -> Option<i64> {
     let gap = segment.gap();
     if gap == 0 || gap > GAP_SHIFT_MAX_SECONDS || policy.gap == Gap::Skip {
-        return false;
+        return None;
     }
     let end = segment.start + i64::from(segment.offset);
-    plan.at_or_after(end - gap).is_some_and(|local| local < end)
+    plan.at_or_after(end - gap).filter(|&local| local < end)
 }
 
 /// The last whole second at or before an instant.
@@ -131,6 +172,25 @@ impl Cron {
     #[inline]
     pub fn next(&self, after: Timestamp, zone: &Zone) -> Option<Timestamp> {
         self.next_by(DstRule::default(), after, zone)
+    }
+
+    /// All ticks strictly after an instant, one after the other.
+    ///
+    /// ```
+    /// use punctual_time::{Cron, Dialect, Zone};
+    ///
+    /// let cron = Cron::parse("0 0 29 2 *", Dialect::Standard)?;
+    /// let zone = Zone::utc();
+    /// let years: Vec<i16> = cron
+    ///     .upcoming("2090-01-01T00:00:00Z".parse().unwrap(), &zone)
+    ///     .take(3)
+    ///     .map(|tick| tick.to_zoned(zone.to_jiff()).year())
+    ///     .collect();
+    /// assert_eq!(years, [2092, 2096, 2104]);
+    /// # Ok::<(), punctual_time::Error>(())
+    /// ```
+    pub fn upcoming(&self, after: Timestamp, zone: &Zone) -> impl Iterator<Item = Timestamp> {
+        std::iter::successors(self.next(after, zone), |&tick| self.next(tick, zone))
     }
 
     /// As [`next`](Cron::next), by a rule of the schedule's own.
@@ -182,20 +242,20 @@ impl Cron {
         Timestamp::from_second(found).ok()
     }
 
-    /// Whether an instant is a tick, to the second and no less.
+    /// Whether the second that contains an instant is a tick.
     ///
     /// ```
     /// use punctual_time::{Cron, Dialect, Zone};
     ///
     /// let cron = Cron::parse("*/15 * * * *", Dialect::Standard)?;
     /// assert!(cron.matches("2026-01-01T00:45:00Z".parse().unwrap(), &Zone::utc()));
+    /// assert!(cron.matches("2026-01-01T00:45:00.9Z".parse().unwrap(), &Zone::utc()));
     /// assert!(!cron.matches("2026-01-01T00:45:01Z".parse().unwrap(), &Zone::utc()));
     /// # Ok::<(), punctual_time::Error>(())
     /// ```
     pub fn matches(&self, at: Timestamp, zone: &Zone) -> bool {
         let second = floor_second(at);
-        at.subsec_nanosecond() == 0
-            && next(self, DstRule::default().policy(self.clock()), second, zone) == Some(second)
+        next(self, DstRule::default().policy(self.clock()), second, zone) == Some(second)
     }
 
     /// Whether it follows the real clock or the one on the wall; the sets decide, never the spelling.

@@ -20,6 +20,22 @@ pub(super) struct Parts {
     pub is_joined: bool,
 }
 
+impl Parts {
+    /// What `*` says, which most fields are.
+    #[inline]
+    pub(super) fn star(field: Field) -> Parts {
+        let values = match field {
+            Field::Second | Field::Minute => super::MINUTES,
+            Field::Hour => super::HOURS.into(),
+            Field::DayOfMonth => super::DAYS.into(),
+            Field::Month => super::MONTHS.into(),
+            Field::DayOfWeek => super::ROW_MASK,
+            Field::Year => 0,
+        };
+        Parts { values, is_star: true, ..Parts::default() }
+    }
+}
+
 /// Values from `from` to `to`, each `step`th; `from` above `to` goes over the end (in `quartz`).
 #[derive(Clone, Copy)]
 pub(super) struct Range {

@@ -4,6 +4,7 @@
 //! `search` finds planned local times. Zones and daylight saving are not known here: see [`crate::walk`].
 
 mod dialect;
+mod gap;
 mod hash;
 mod item;
 mod parse;
@@ -15,6 +16,7 @@ mod set;
 use std::fmt;
 
 pub use dialect::{Dialect, Field};
+pub(crate) use search::Month;
 pub use set::Set;
 
 /// A parsed cron expression: five to seven sets, 64 bytes, no heap.
@@ -49,10 +51,11 @@ pub struct Cron {
     last: u32,
     /// `L-nW`: the weekday nearest to it.
     last_near: u32,
-    month: u16,
-    /// Years 2098 and 2099 in the low bits, and whether any year will do.
-    years_tail: u8,
+    /// Months in bits 1 to 12; above them the years 2098 and 2099, and whether any year will do.
+    months: u16,
     flags: u8,
+    /// A byte of its own, whose unused values let `Spec` be no larger than this.
+    dialect: Dialect,
 }
 
 /// Which row of the weekday table: every week, the first to the fifth of the month, or the last.
@@ -65,17 +68,18 @@ const HOURS: u32 = (1 << 24) - 1;
 const MONTHS: u16 = 0x1ffe;
 const DAYS: u32 = 0xffff_fffe;
 
-const ANY_YEAR: u8 = 0x80;
+/// The two last years that can be named, in the high bits of the months.
+const YEARS_TAIL_SHIFT: u32 = 13;
+const ANY_YEAR: u16 = 0x8000;
 
-const DIALECT: u8 = 0b11;
-const SIX_FIELDS: u8 = 1 << 2;
-const DAY_STAR: u8 = 1 << 3;
-const WEEKDAY_STAR: u8 = 1 << 4;
-const BOTH_DAYS: u8 = 1 << 5;
+const SIX_FIELDS: u8 = 1;
+const DAY_STAR: u8 = 1 << 1;
+const WEEKDAY_STAR: u8 = 1 << 2;
+const BOTH_DAYS: u8 = 1 << 3;
 /// Derived, for speed: any day will do.
-const EVERY_DAY: u8 = 1 << 6;
+const EVERY_DAY: u8 = 1 << 4;
 /// Derived, for speed: the weekday alone decides.
-const WEEKLY: u8 = 1 << 7;
+const WEEKLY: u8 = 1 << 5;
 
 /// Which one of the weekdays of a month is meant.
 ///
@@ -140,11 +144,7 @@ impl Cron {
     /// # Ok::<(), punctual_time::Error>(())
     /// ```
     pub fn dialect(&self) -> Dialect {
-        match self.flags & DIALECT {
-            0 => Dialect::Posix,
-            1 => Dialect::Standard,
-            _ => Dialect::Quartz,
-        }
+        self.dialect
     }
 
     /// The plain values of a field. Weekdays are 0 to 6, Sunday first, in every dialect. What `L`, `W` and `#`
@@ -162,7 +162,7 @@ impl Cron {
             Field::Minute => self.minute,
             Field::Hour => self.hour.into(),
             Field::DayOfMonth => self.days.into(),
-            Field::Month => self.month.into(),
+            Field::Month => self.month().into(),
             Field::DayOfWeek => self.weekdays & ROW_MASK,
             Field::Year => 0,
         })
@@ -184,9 +184,9 @@ impl Cron {
             Field::Minute => self.minute == MINUTES,
             Field::Hour => self.hour == HOURS,
             Field::DayOfMonth => self.flags & DAY_STAR != 0,
-            Field::Month => self.month == MONTHS,
+            Field::Month => self.month() == MONTHS,
             Field::DayOfWeek => self.flags & WEEKDAY_STAR != 0,
-            Field::Year => self.years_tail & ANY_YEAR != 0,
+            Field::Year => self.months & ANY_YEAR != 0,
         }
     }
 
@@ -291,15 +291,21 @@ impl Cron {
         self.hour == HOURS
     }
 
+    /// The months alone, as bits.
+    #[inline]
+    fn month(&self) -> u16 {
+        self.months & MONTHS
+    }
+
     #[inline]
     pub(crate) fn has_year(&self, year: i32) -> bool {
-        if self.years_tail & ANY_YEAR != 0 {
+        if self.months & ANY_YEAR != 0 {
             return true;
         }
         let index = year.wrapping_sub(dialect::YEAR_MIN as i32) as u32;
         match index / 64 {
             0 | 1 => self.years[(index / 64) as usize] >> (index % 64) & 1 == 1,
-            2 => index % 64 < 2 && self.years_tail >> (index % 64) & 1 == 1,
+            2 => index % 64 < 2 && self.months >> YEARS_TAIL_SHIFT >> (index % 64) & 1 == 1,
             _ => false,
         }
     }

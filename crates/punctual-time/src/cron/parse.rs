@@ -3,12 +3,15 @@
 use super::item::{FieldText, Parts};
 use super::{
     ANY_YEAR, BOTH_DAYS, Cron, DAY_STAR, DAYS, Dialect, EVERY_DAY, Field, MONTHS, ROW_MASK, SIX_FIELDS,
-    WEEKDAY_STAR, WEEKLY, refuse,
+    WEEKDAY_STAR, WEEKLY, YEARS_TAIL_SHIFT, refuse,
 };
 use crate::Error;
 
 /// The longest expression that is read; a list of every minute, hour and day is about half of it.
 pub(crate) const EXPRESSION_LEN_MAX: usize = 1024;
+
+/// What separates fields.
+pub(super) const BLANKS: [char; 2] = [' ', '\t'];
 
 /// One more than any dialect has, so that a surplus field is seen.
 const FIELDS_MAX: usize = 8;
@@ -89,7 +92,7 @@ impl Cron {
             return Err(refuse::too_long(text));
         }
         let fields = split(text)?;
-        if fields.count == 1 && text.trim_ascii().starts_with('@') {
+        if fields.count == 1 && text.trim_matches(BLANKS).starts_with('@') {
             return macro_named(source);
         }
         let fits = match dialect {
@@ -101,7 +104,7 @@ impl Cron {
             return Err(refuse::field_count(source, &fields));
         }
         let cron = read(source, &fields)?;
-        if cron.local_at_or_after(0).is_none() {
+        if !cron.fires_plainly() && cron.local_at_or_after(0).is_none() {
             return Err(refuse::never_fires(source, &fields, &cron));
         }
         Ok(cron)
@@ -148,6 +151,10 @@ fn read(source: Source<'_>, fields: &Split) -> Result<Cron, Error> {
         cron.flags |= SIX_FIELDS;
     }
     for (&field, &(from, to)) in WITH_SECONDS[skip..].iter().zip(&fields.spans[..fields.count]) {
+        if to - from == 1 && source.text.as_bytes()[from as usize] == b'*' {
+            cron.take(field, &Parts::star(field));
+            continue;
+        }
         let mut text = FieldText::new(source, field, (from as usize, to as usize));
         let parts = text.parts()?;
         cron.take(field, &parts);
@@ -169,7 +176,7 @@ fn one_question_mark(source: Source<'_>, fields: &Split) -> Result<(), Error> {
 }
 
 fn macro_named(source: Source<'_>) -> Result<Cron, Error> {
-    let name = source.text.trim_ascii();
+    let name = source.text.trim_matches(BLANKS);
     match MACROS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
         Some((_, meaning)) if source.dialect == Dialect::Standard => {
             Cron::parse_seeded(meaning, source.dialect, source.seed)
@@ -190,13 +197,9 @@ impl Cron {
             near: 0,
             last: 0,
             last_near: 0,
-            month: 0,
-            years_tail: ANY_YEAR,
-            flags: match dialect {
-                Dialect::Posix => 0,
-                Dialect::Standard => 1,
-                Dialect::Quartz => 2,
-            },
+            months: ANY_YEAR,
+            flags: 0,
+            dialect,
         }
     }
 
@@ -205,7 +208,7 @@ impl Cron {
             Field::Second => self.second = parts.values,
             Field::Minute => self.minute = parts.values,
             Field::Hour => self.hour = parts.values as u32,
-            Field::Month => self.month = parts.values as u16,
+            Field::Month => self.months |= parts.values as u16,
             Field::DayOfMonth => {
                 self.days = parts.values as u32;
                 self.near = parts.near;
@@ -221,7 +224,7 @@ impl Cron {
             Field::Year if parts.is_star => {}
             Field::Year => {
                 self.years = [parts.values, parts.values_high];
-                self.years_tail = parts.values_tail;
+                self.months = self.month() | u16::from(parts.values_tail) << YEARS_TAIL_SHIFT;
             }
         }
     }
@@ -238,7 +241,7 @@ impl Cron {
         if star & WEEKDAY_STAR != 0 {
             self.weekdays = ROW_MASK;
         }
-        if self.month == MONTHS && self.years_tail == ANY_YEAR {
+        if self.months == MONTHS | ANY_YEAR {
             if star == DAY_STAR | WEEKDAY_STAR {
                 self.flags |= EVERY_DAY;
             } else if star == DAY_STAR && self.weekdays & ROW_MASK == self.weekdays {

@@ -119,6 +119,28 @@ impl Cron {
     }
 }
 
+impl Cron {
+    /// The text of each field that it has.
+    pub(crate) fn field_texts(&self) -> Vec<(Field, String)> {
+        let fields = [
+            Field::Second,
+            Field::Minute,
+            Field::Hour,
+            Field::DayOfMonth,
+            Field::Month,
+            Field::DayOfWeek,
+            Field::Year,
+        ];
+        let skip = usize::from(!self.has_seconds());
+        self.to_string()
+            .split(' ')
+            .map(str::to_owned)
+            .zip(&fields[skip..])
+            .map(|(text, &field)| (field, text))
+            .collect()
+    }
+}
+
 fn field_start(dialect: dialect::Dialect) -> u32 {
     Field::DayOfWeek.min(dialect)
 }

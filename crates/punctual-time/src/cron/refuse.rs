@@ -5,8 +5,8 @@
 use std::ops::Range as Span;
 
 use super::item::{FieldText, Range, named};
-use super::parse::{EXPRESSION_LEN_MAX, Source, Split};
-use super::{Cron, DAY_STAR, Dialect, Field, ROW_MASK, Set, WEEKDAY_STAR};
+use super::parse::{BLANKS, EXPRESSION_LEN_MAX, Source, Split};
+use super::{Cron, Dialect, Field, ROW_MASK, Set};
 use crate::Error;
 
 const OTHER_DIALECT: &str = "choose the dialect `standard`";
@@ -50,16 +50,14 @@ pub(super) fn too_long(text: &str) -> Error {
 }
 
 pub(super) fn field_count(source: Source<'_>, fields: &Split) -> Error {
-    let text = source.text.trim_ascii();
-    let first = text.split_ascii_whitespace().next().unwrap_or_default();
-    let span = fields.spans[0].0 as usize..source.text.trim_ascii_end().len();
+    let text = source.text.trim_matches(BLANKS);
+    let first = text.split(BLANKS).next().unwrap_or_default();
+    let span = fields.spans[0].0 as usize..source.text.trim_end_matches(BLANKS).len();
     if first.starts_with('@') {
         return macro_name(source, None);
     }
-    if let Some(zone) = first.strip_prefix("CRON_TZ=").or(first.strip_prefix("TZ=")) {
-        return Error::new("zone_in_expression", format!("`{first}` is not a cron field (column 1)"))
-            .at(span)
-            .with_hint(format!("give the zone on its own: timezone `{zone}`"));
+    if let Some(error) = zone_prefix(first, span.start) {
+        return error;
     }
     let wanted = match source.dialect {
         Dialect::Posix => "five fields",
@@ -78,9 +76,17 @@ pub(super) fn field_count(source: Source<'_>, fields: &Split) -> Error {
     }
 }
 
+/// The zone that crontabs may write before an expression.
+fn zone_prefix(word: &str, start: usize) -> Option<Error> {
+    let zone = word.strip_prefix("CRON_TZ=").or(word.strip_prefix("TZ="))?;
+    let message = format!("`{word}` is not a cron field (column {})", start + 1);
+    let error = Error::new("zone_in_expression", message).at(start..start + word.len());
+    Some(error.with_hint(format!("give the zone on its own: timezone `{zone}`")))
+}
+
 pub(super) fn macro_name(source: Source<'_>, meaning: Option<&'static str>) -> Error {
-    let start = source.text.len() - source.text.trim_ascii_start().len();
-    let text = source.text.trim_ascii();
+    let start = source.text.len() - source.text.trim_start_matches(BLANKS).len();
+    let text = source.text.trim_matches(BLANKS);
     let span = start..start + text.len();
     let place = column(source.text, start);
     match (meaning, source.dialect) {
@@ -94,16 +100,18 @@ pub(super) fn macro_name(source: Source<'_>, meaning: Option<&'static str>) -> E
             let error =
                 Error::new("not_quartz", format!("`{text}` is not Quartz cron (column {place})")).at(span);
             match Cron::parse(meaning, Dialect::Standard) {
-                Ok(cron) => error.with_fix(cron.in_dialect(Dialect::Quartz).to_string()),
+                Ok(cron) => error.with_fix(cron.as_quartz().to_string()),
                 Err(_) => error,
             }
         }
         (None, _) => {
             let error =
                 Error::new("unknown_macro", format!("`{text}` is not a macro (column {place})")).at(span);
-            match text.split_once(|c: char| c.is_ascii_whitespace() || c == '_') {
+            match text.split_once(|c: char| c.is_ascii_whitespace()) {
+                None if text.eq_ignore_ascii_case("@every_minute") => error.with_fix("* * * * *"),
+                None if text.eq_ignore_ascii_case("@every_second") => error.with_fix("* * * * * *"),
                 Some(("@every", delay)) => {
-                    error.with_hint(format!("that is an interval, not cron: `every: {}`", delay.trim_ascii()))
+                    error.with_hint(format!("that is an interval, not cron: `every: {}`", delay.trim_matches(BLANKS)))
                 }
                 _ if text.eq_ignore_ascii_case("@reboot") => {
                     error.with_hint("a schedule knows no reboot; a one-shot with `after: 0s` fires at service start")
@@ -120,7 +128,7 @@ pub(super) fn day_fields(source: Source<'_>, fields: &Split) -> Error {
     let span = fields.spans[3].0 as usize..fields.spans[5].1 as usize;
     let text = &source.text[span.clone()];
     let place = column(source.text, span.start);
-    let mut words = text.split_ascii_whitespace();
+    let mut words = text.split(BLANKS).filter(|word| !word.is_empty());
     let (day, month, weekday) = (words.next(), words.next(), words.next());
     let error = Error::new(
         "day_fields",
@@ -140,12 +148,11 @@ pub(super) fn day_fields(source: Source<'_>, fields: &Split) -> Error {
 
 pub(super) fn never_fires(source: Source<'_>, fields: &Split, cron: &Cron) -> Error {
     let (from, to) = fields.spans[if fields.count == 5 { 2 } else { 3 }];
-    let text = source.text.trim_ascii();
+    let text = source.text.trim_matches(BLANKS);
     let place = column(source.text, from as usize);
     let problem = format!("`{text}` never fires: no such date exists (day-of-month field, column {place})");
     let error = Error::new("never_fires", problem).at(from as usize..to as usize);
-    let longest =
-        Set::from_bits(cron.month.into()).iter().map(|month| crate::civil::month_len(2000, month)).max();
+    let longest = cron.set(Field::Month).iter().map(|month| crate::civil::month_len(2000, month)).max();
     match (longest, source.dialect) {
         (Some(days), Dialect::Posix) => error.with_hint(format!("the month has at most `{days}` days")),
         (Some(days), _) if cron.days.trailing_zeros() > days => {
@@ -174,6 +181,9 @@ pub(super) fn misplaced(text: &FieldText<'_>) -> Error {
 
 /// Anything that is not an item of the field.
 pub(super) fn unreadable(text: &FieldText<'_>) -> Error {
+    if let Some(error) = zone_prefix(text.text(), text.from) {
+        return error;
+    }
     if text.source.dialect == Dialect::Posix {
         return not_posix(text);
     }
@@ -307,6 +317,9 @@ pub(super) fn name(text: &FieldText<'_>, start: usize) -> Error {
     let letters = bytes.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
     let span = start..start + letters;
     let token = &text.source.text[span.clone()];
+    if matches!(token, "L" | "l" | "W" | "w") {
+        return unreadable(text);
+    }
     let what = if text.field == Field::Month { "is not a month" } else { "is not a weekday" };
     let error = about_span(text, span, ("unknown_name", what));
     if full_name(text.field, token).is_some() {
@@ -388,15 +401,10 @@ pub(super) fn descending(text: &FieldText<'_>, range: Range) -> Error {
 }
 
 impl Cron {
-    /// The same sets as another dialect would hold them; five fields become six.
-    fn in_dialect(mut self, dialect: Dialect) -> Cron {
-        self.flags &= !super::DIALECT;
-        self.flags |= match dialect {
-            Dialect::Posix => 0,
-            Dialect::Standard => 1,
-            Dialect::Quartz => 2 | super::SIX_FIELDS,
-        };
-        debug_assert!(self.flags & (DAY_STAR | WEEKDAY_STAR) != 0 || dialect != Dialect::Quartz);
+    /// The same sets as Quartz would hold them.
+    fn as_quartz(mut self) -> Cron {
+        self.dialect = Dialect::Quartz;
+        self.flags |= super::SIX_FIELDS;
         self
     }
 }

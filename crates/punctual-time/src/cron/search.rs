@@ -42,47 +42,70 @@ impl Cron {
         self.dated_at_or_after(day, second)
     }
 
+    #[inline]
     fn dated_at_or_after(&self, day: i64, second: u32) -> Option<i64> {
-        let mut date = civil::date(day);
+        let date = civil::date(day);
+        let len = civil::month_len(date.year, date.month);
         let first = day - i64::from(date.day - 1);
-        let mut mask = 0;
-        if self.month >> date.month & 1 == 1 && self.has_year(date.year) {
-            mask = self.days_of(first, civil::month_len(date.year, date.month));
-            if mask >> date.day & 1 == 1
+        if self.months >> date.month & 1 == 1 && self.has_year(date.year) {
+            let mask = self.days_of(first, len) >> date.day;
+            if mask & 1 == 1
                 && let Some(time) = self.time_at_or_after(second)
             {
                 return Some(day * DAY + i64::from(time));
             }
-            mask = mask & (u32::MAX << date.day) & !(1 << date.day);
+            let later = mask & !1;
+            if later != 0 {
+                return Some((day + i64::from(later.trailing_zeros())) * DAY + i64::from(self.first_time()));
+            }
         }
-        if mask != 0 {
-            return Some((first + i64::from(mask.trailing_zeros()) - 1) * DAY + i64::from(self.first_time()));
-        }
+        self.first_in_month_after(date, first + i64::from(len))
+    }
+
+    /// The first planned time in a month after that of `date`; `first` is the first day of the next month.
+    fn first_in_month_after(&self, mut date: Date, first: i64) -> Option<i64> {
         // Named years end by themselves.
         let until = if self.is_star(Field::Year) { date.year + CYCLE_YEARS } else { i32::MAX };
+        let mut next_month = Some(first);
         loop {
-            let later = u32::from(self.month) >> date.month >> 1;
+            let later = u32::from(self.month()) >> date.month >> 1;
+            let from = date.month;
             if later != 0 {
                 date.month += later.trailing_zeros() + 1;
             } else {
                 date.year = self.year_after(date.year)?;
-                date.month = self.month.trailing_zeros();
+                date.month = self.month().trailing_zeros();
+                next_month =
+                    next_month.filter(|_| from == 12 && date.month == 1 && self.is_star(Field::Year));
             }
             if date.year > until {
                 return None;
             }
             if !self.has_year(date.year) {
                 date.month = 12;
+                next_month = None;
                 continue;
             }
-            date.day = 1;
-            let first = civil::day_of(date);
+            let is_next = later == 0 || date.month == from + 1;
+            let first = match next_month.take() {
+                Some(first) if is_next => first,
+                _ => civil::day_of(Date { day: 1, ..date }),
+            };
             let mask = self.days_of(first, civil::month_len(date.year, date.month));
             if mask != 0 {
                 let day = first + i64::from(mask.trailing_zeros()) - 1;
                 return Some(day * DAY + i64::from(self.first_time()));
             }
         }
+    }
+
+    /// Whether it has a day that every month and every year has, so that no search is needed to know it fires.
+    pub(super) fn fires_plainly(&self) -> bool {
+        let every_month = days_up_to(28);
+        self.is_star(Field::Year)
+            && self.flags & BOTH_DAYS == 0
+            && (self.flags & DAY_STAR != 0 || self.days & every_month != 0)
+            && (self.flags & WEEKDAY_STAR != 0 || self.weekdays & ROW_MASK != 0 || self.flags & DAY_STAR == 0)
     }
 
     /// The next year that can match, skipping years before the first that was named.
@@ -101,7 +124,7 @@ impl Cron {
         let date = civil::date(day);
         let first = day - i64::from(date.day - 1);
         let mut mask = 0;
-        if self.month >> date.month & 1 == 1 && self.has_year(date.year) {
+        if self.months >> date.month & 1 == 1 && self.has_year(date.year) {
             mask = self.days_of(first, civil::month_len(date.year, date.month));
             if mask >> date.day & 1 == 1
                 && let Some(time) = self.time_at_or_before(second)
@@ -119,12 +142,12 @@ impl Cron {
     fn last_in_month_before(&self, mut date: Date) -> Option<i64> {
         let until = if self.is_star(Field::Year) { date.year - CYCLE_YEARS } else { i32::MIN };
         loop {
-            let earlier = u32::from(self.month) & ((1 << date.month) - 1);
+            let earlier = u32::from(self.month()) & ((1 << date.month) - 1);
             if earlier != 0 {
                 date.month = earlier.ilog2();
             } else {
                 date.year = self.year_before(date.year)?;
-                date.month = self.month.ilog2();
+                date.month = self.month().ilog2();
             }
             if date.year < until {
                 return None;

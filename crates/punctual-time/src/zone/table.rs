@@ -1,13 +1,16 @@
-//! A zone's stretches of constant offset from 1970 to 2100, found by their time in constant time.
+//! A zone's stretches of constant offset, from the first record to 2100, found by their time in constant time.
+//!
+//! jiff is only ever asked for the transitions that *follow* an instant: going back, it overlooks the last one
+//! before a zone's yearly rule begins, which moves Winamac's change of 2007 by an hour.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-/// The table covers these seconds of UTC, 1970-01-01 to 2100-01-01; what lies outside is asked of jiff.
-const TABLE_FROM: i64 = 0;
+/// The table ends here, on 2100-01-01; what lies beyond is asked of jiff.
 const TABLE_TO: i64 = 4_102_444_800;
 
-/// About 48 days: shorter than nearly all stretches, so a look-up takes one step more at most.
+/// From 1970 on, a stretch is found by buckets of about 48 days: shorter than nearly all stretches, so that a
+/// look-up takes one step more at most.
 const BUCKET_BITS: u32 = 22;
 
 /// Before and after all instants that jiff can express, far from overflow.
@@ -18,8 +21,8 @@ const END: i64 = 1 << 40;
 const SECOND_MIN: i64 = -377_705_023_201 + 86_400;
 const SECOND_MAX: i64 = 253_402_207_200 - 86_400;
 
-/// How many transitions that change nothing but a name may follow each other.
-const NAME_CHANGES_MAX: usize = 64;
+/// Beyond the table a zone changes its clock every year, if it does at all.
+const LOOK_BACK: i64 = 2 * 366 * 86_400;
 
 /// A stretch of constant offset: `start` belongs to it, `end` does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,15 +64,12 @@ pub(crate) struct Table {
 
 impl Table {
     pub(super) fn new(zone: TimeZone) -> Self {
-        let mut segments = vec![ask(&zone, TABLE_FROM)];
-        while let Some(last) = segments.last().filter(|last| last.end < TABLE_TO) {
-            segments.push(ask(&zone, last.end));
-        }
+        let segments = segments(&zone, SECOND_MIN, TABLE_TO);
         let mut buckets = Vec::new();
         let mut at = 0;
-        let mut second = TABLE_FROM;
+        let mut second = 0;
         while second < TABLE_TO {
-            while segments[at].end <= second {
+            while segments.get(at).is_some_and(|segment: &Segment| segment.end <= second) {
                 at += 1;
             }
             buckets.push(at as u16);
@@ -88,8 +88,7 @@ impl Table {
 
     #[inline]
     pub(super) fn segment(&self, second: i64) -> Segment {
-        let bucket = (second - TABLE_FROM) >> BUCKET_BITS;
-        if let Some(&at) = self.buckets.get(bucket as usize) {
+        if let Some(&at) = self.buckets.get((second >> BUCKET_BITS) as usize) {
             let mut at = usize::from(at);
             while let Some(segment) = self.segments.get(at) {
                 if second < segment.end {
@@ -101,39 +100,79 @@ impl Table {
         self.outside(second)
     }
 
+    /// Before 1970, or after 2100.
     #[cold]
     fn outside(&self, second: i64) -> Segment {
-        let ends = [self.segments.first(), self.segments.last()];
-        let known =
-            ends.into_iter().flatten().find(|segment| segment.start <= second && second < segment.end);
-        known.copied().unwrap_or_else(|| ask(&self.zone, second))
+        let at = self.segments.partition_point(|segment| segment.end <= second);
+        if let Some(segment) = self.segments.get(at) {
+            return *segment;
+        }
+        let around = segments(&self.zone, second - LOOK_BACK, second + 1);
+        around.last().copied().unwrap_or(Segment {
+            start: BEGINNING,
+            end: END,
+            offset: 0,
+            before: 0,
+            after: 0,
+        })
     }
 }
 
-/// The segment of a second, from jiff.
-fn ask(zone: &TimeZone, second: i64) -> Segment {
-    let offset_at = |second: i64| zone.to_offset(instant(second)).seconds();
-    let offset = offset_at(second);
-    let mut segment = Segment { start: BEGINNING, end: END, offset, before: offset, after: offset };
-    for change in zone.preceding(instant(second + 1)).take(NAME_CHANGES_MAX) {
-        let start = change.timestamp().as_second();
-        let before = offset_at(start - 1);
-        if before != offset {
-            segment = Segment { start, before, ..segment };
-            break;
+/// The stretches from that of one second to that of another. The first is taken to have begun with time itself.
+fn segments(zone: &TimeZone, from: i64, to: i64) -> Vec<Segment> {
+    let offset = zone.to_offset(instant(from)).seconds();
+    let mut last = Segment { start: BEGINNING, end: END, offset, before: offset, after: offset };
+    let mut segments = Vec::new();
+    // A transition may change nothing but a name.
+    let changes = zone
+        .following(instant(from))
+        .map(|change| (change.timestamp().as_second(), change.offset().seconds()));
+    for (at, after) in changes {
+        if after == last.offset {
+            continue;
+        }
+        segments.push(Segment { end: at, after, ..last });
+        last = Segment { start: at, end: END, offset: after, before: last.offset, after };
+        if at >= to {
+            return segments;
         }
     }
-    for change in zone.following(instant(second)).take(NAME_CHANGES_MAX) {
-        let after = change.offset().seconds();
-        if after != offset {
-            segment = Segment { end: change.timestamp().as_second(), after, ..segment };
-            break;
-        }
-    }
-    segment
+    segments.push(last);
+    segments
 }
 
 /// The instant of a second, held within what jiff can express.
 fn instant(second: i64) -> Timestamp {
     Timestamp::from_second(second.clamp(SECOND_MIN, SECOND_MAX)).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Zone;
+
+    #[test]
+    fn the_last_change_before_a_yearly_rule_is_not_overlooked() {
+        let zone = Zone::get("America/Indiana/Winamac").unwrap();
+        let change = "2007-03-11T08:00:00Z".parse::<Timestamp>().unwrap().as_second();
+        let segment = zone.segment(change);
+        assert_eq!((segment.start, segment.gap()), (change, 7200));
+    }
+
+    #[test]
+    fn segments_follow_each_other_within_and_beyond_the_table() {
+        for name in ["UTC", "America/New_York", "Asia/Tokyo", "Africa/Casablanca", "Europe/Dublin"] {
+            let zone = Zone::get(name).unwrap();
+            let mut segment = zone.segment(SECOND_MIN);
+            while segment.end < TABLE_TO + 20 * LOOK_BACK {
+                let next = zone.segment(segment.end);
+                assert_eq!(
+                    (next.start, next.before, next.offset),
+                    (segment.end, segment.offset, segment.after)
+                );
+                assert_eq!(zone.segment(next.end - 1), next, "{name}");
+                segment = next;
+            }
+        }
+    }
 }
