@@ -43,13 +43,16 @@ fn check(line: &[&str], code: i32, said: &str) {
 #[test]
 fn every_help_page_reads_as_it_did() {
     let terminal = Terminal::new();
-    let pages: [&[&str]; 7] = [
+    let pages: [&[&str]; 10] = [
         &["--help"],
         &["serve", "--help"],
         &["schedule", "--help"],
         &["schedule", "create", "--help"],
         &["schedule", "runs", "--help"],
         &["schedule", "delete", "--help"],
+        &["spec", "--help"],
+        &["spec", "next", "--help"],
+        &["spec", "parse", "--help"],
         &["man", "--help"],
     ];
     let text: Vec<String> = pages

@@ -3,6 +3,7 @@
 mod schedule;
 mod serve;
 mod shell;
+mod spec;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -36,12 +37,16 @@ pub(crate) struct Global {
 }
 
 #[derive(Debug, Subcommand)]
+#[allow(clippy::large_enum_variant, reason = "there is one of it in a process")]
 enum Command {
     /// Run the schedules of a database until stopped
     Serve(serve::Serve),
     /// Create, list and delete schedules, and read their ledger
     #[command(subcommand)]
     Schedule(schedule::Schedule),
+    /// Ask the language of time: ticks, English, why; needs no database
+    #[command(subcommand)]
+    Spec(spec::Spec),
     /// Print the completions for a shell
     Completions(shell::Completions),
     /// Print the manual page, or write all pages into a folder
@@ -61,6 +66,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             let runtime = runtime.map_err(|error| Failure::world(error.to_string()))?;
             runtime.block_on(command.run(&App::open(&database()?)?, &output))
         }
+        Command::Spec(command) => command.run(&output),
         Command::Completions(_) | Command::Man(_) if asked.is_some() => {
             let text = "`--json` has no meaning here: completions and manual pages have their own form";
             Cli::command().error(ErrorKind::ArgumentConflict, text).exit()

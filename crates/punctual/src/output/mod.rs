@@ -4,7 +4,7 @@ pub(crate) mod runs;
 pub(crate) mod schedules;
 mod table;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -54,16 +54,44 @@ impl Output {
         to_stdout(said.as_bytes())
     }
 
+    /// Many JSON values, one a line, whatever they are written to.
+    pub(crate) fn stream(&self) -> Stream {
+        Stream { out: BufWriter::new(io::stdout()) }
+    }
+
     /// Writes bytes as they are.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), Failure> {
         to_stdout(bytes)
     }
 }
 
-/// A reader that went away, such as `head`, has what it wanted.
+/// JSON values, one a line.
+pub(crate) struct Stream {
+    out: BufWriter<io::Stdout>,
+}
+
+impl Stream {
+    /// Writes one value.
+    pub(crate) fn line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut json = serde_json::to_vec(value).map_err(|error| Failure::world(error.to_string()))?;
+        json.push(b'\n');
+        written(self.out.write_all(&json))
+    }
+
+    /// Writes what is left.
+    pub(crate) fn finish(mut self) -> Result<(), Failure> {
+        written(self.out.flush())
+    }
+}
+
 fn to_stdout(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+    written(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+}
+
+/// A reader that went away, such as `head`, has what it wanted.
+fn written(result: io::Result<()>) -> Result<(), Failure> {
+    match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         other => other.map_err(|error| Failure::world(format!("cannot write to standard output: {error}"))),
     }
