@@ -192,8 +192,13 @@ impl<'t> Parser<'t> {
         let Some(word) = here.word() else { return Ok(false) };
         let Some(unit) = words::unit(word).filter(|_| word.len() > 1) else { return Ok(false) };
         here.skip();
-        if unit == Unit::Second && here.word().and_then(words::weekday).is_some() {
-            return Ok(false);
+        if unit == Unit::Second && word == "second" {
+            // `every second tuesday`, `every second and fourth friday`: an ordinal, not a unit.
+            let mut beyond = here;
+            let is_list = beyond.separator() && beyond.ordinal().is_some();
+            if is_list || here.word().and_then(words::weekday).is_some() {
+                return Ok(false);
+            }
         }
         if unit >= Unit::Day {
             self.draft.note_group(Group::Day);

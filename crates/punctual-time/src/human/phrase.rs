@@ -190,6 +190,9 @@ impl<'t> Parser<'t> {
             self.draft.part = Some(part);
             return Ok(true);
         }
+        if matches!(self.cursor.word(), Some("the")) || matches!(self.cursor.kind(), Some(Kind::Ordinal(_))) {
+            return self.day_items();
+        }
         self.times()
     }
 

@@ -79,6 +79,7 @@ impl Builder {
             && draft.times_per.is_none()
             && draft.edge.is_none()
             && draft.part.is_none()
+            && !(draft.start.is_some() && draft.end.as_ref().is_some_and(|end| end.time.is_some()))
             && draft.times.is_empty()
             && draft.days.is_empty()
             && draft.dates.is_empty()
