@@ -118,7 +118,11 @@ pub(super) fn clear_time(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Troubl
         }
         found => found?,
     };
+    // `2026` is a year unless `at` says otherwise.
+    let is_year = matches!(cursor.kind(), Some(Kind::Number { value: 1970..=2199, digits: 4 }))
+        && !matches!(cursor.word_at(1), Some("hours" | "hrs" | "am" | "pm"));
     match found {
+        Some(_) if is_year => Ok(None),
         Some(time) if is_number && time.is_bare => Ok(None),
         found => {
             if found.is_some() {

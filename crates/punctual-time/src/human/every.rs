@@ -85,6 +85,11 @@ impl<'t> Parser<'t> {
             self.set_rate(2, unit, here.span_from(start))?;
             return Ok(true);
         }
+        if is_other && here.word().and_then(words::weekday_group).is_some() {
+            self.cursor = here;
+            self.set_rate(2, Unit::Week, here.span_from(start))?;
+            return self.day_items();
+        }
         let Some(day) = here.word().and_then(words::weekday) else { return Ok(false) };
         let mut beyond = here;
         beyond.skip();
@@ -347,7 +352,7 @@ impl<'t> Parser<'t> {
 }
 
 /// `1.5 hours` in seconds; nothing if they are not whole.
-fn decimal_seconds(cursor: &mut Cursor<'_>) -> Option<u32> {
+pub(super) fn decimal_seconds(cursor: &mut Cursor<'_>) -> Option<u32> {
     let mut here = *cursor;
     let Some(Kind::Decimal { whole, fraction }) = here.kind() else { return None };
     here.skip();

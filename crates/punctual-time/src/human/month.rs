@@ -60,9 +60,9 @@ impl<'t> Parser<'t> {
         beyond.eat_any(&["on the", "the"]);
         let days = if months.count_ones() == 1 { month_days(&mut beyond)? } else { None };
         let Some(days) = days else {
+            // `december 2026`: the month, in that year only.
             if let Some(year) = year(&mut here) {
-                self.cursor = here;
-                return self.set_once((year, months.trailing_zeros(), 1), start).map(|()| true);
+                self.draft.years = Some((year, year));
             }
             self.cursor = here;
             self.draft.months |= months;
