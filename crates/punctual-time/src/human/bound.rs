@@ -209,7 +209,7 @@ impl<'t> Parser<'t> {
             self.draft.lasting = Some((1, unit));
             return Ok(true);
         }
-        let Some(parts) = date::delays(&mut self.cursor) else { return Ok(false) };
+        let Some(parts) = date::delays(&mut self.cursor) else { return self.times() };
         self.draft.lasting = parts.first().map(|part| (part.count, part.unit));
         Ok(parts.len() == 1)
     }

@@ -46,7 +46,7 @@ impl<'t> Parser<'t> {
         if !is_all && !matches!(start.word(), Some("alternate" | "alternating")) {
             self.cursor.skip();
         }
-        self.cursor.eat_any(&["single", "one of the", "of the", "the"]);
+        self.cursor.eat_any(&["and every", "single", "one of the", "of the", "the"]);
         if self.every_other(start)? || self.every_fraction(start)? || self.every_count(start)? {
             return Ok(true);
         }
@@ -112,6 +112,16 @@ impl<'t> Parser<'t> {
         let mut here = self.cursor;
         let is_half = here.eat_any(&["half an hour", "half hour"])
             || here.eat("half") && here.eat_mark('-') && here.eat("hour");
+        if let Some(minutes) = part_of_hour(self.cursor).filter(|_| !is_half) {
+            here = self.cursor;
+            here.at += 3;
+            here.eat_any(&["of an", "an", "of the"]);
+            if here.unit() == Some(Unit::Hour) {
+                self.cursor = here;
+                self.set_rate(minutes, Unit::Minute, here.span_from(start))?;
+                return Ok(true);
+            }
+        }
         let minutes = if is_half {
             30
         } else {
@@ -348,6 +358,18 @@ impl<'t> Parser<'t> {
         self.set_rate(count, unit, here.span_from(start))?;
         self.draft.literal = Some(total.seconds);
         Ok(true)
+    }
+}
+
+/// `1/4` in minutes of an hour.
+fn part_of_hour(here: Cursor<'_>) -> Option<u32> {
+    match (here.kind(), here.kind_at(1), here.kind_at(2)) {
+        (
+            Some(Kind::Number { value: above @ 1..=59, .. }),
+            Some(Kind::Mark('/')),
+            Some(Kind::Number { value: below @ 2..=60, .. }),
+        ) if (above * 60).is_multiple_of(below) => Some(above * 60 / below),
+        _ => None,
     }
 }
 

@@ -35,7 +35,7 @@ impl<'t> Parser<'t> {
         if self.business_hours(start) {
             return Ok(true);
         }
-        if matches!(word, "during" | "within" | "outside") {
+        if matches!(word, "during" | "within" | "outside" | "over") {
             self.cursor.eat("the");
             return Ok(word != "outside");
         }
@@ -84,7 +84,9 @@ impl<'t> Parser<'t> {
         let Ok(Some(to)) = clock::time(&mut here) else { return Ok(false) };
         let is_more =
             here.word().is_some_and(|word| words::unit(word).is_some() || words::month(word).is_some());
-        let is_small = from.is_bare && to.is_bare && self.draft.rates.iter().all(Option::is_none);
+        let is_rated =
+            self.draft.rates.iter().any(Option::is_some) || here.has_ahead(&["every", "each", "hourly"]);
+        let is_small = from.is_bare && to.is_bare && !is_rated;
         if is_more || is_small || matches!(here.word(), Some("of" | "past" | "times")) {
             return Ok(false);
         }
@@ -106,7 +108,7 @@ impl<'t> Parser<'t> {
 
     fn business_hours(&mut self, start: Cursor<'t>) -> bool {
         let mut here = self.cursor;
-        here.eat_any(&["the", "normal", "regular"]);
+        here.eat_any(&["of", "the", "normal", "regular"]);
         let found = ["business hours", "working hours", "office hours", "work hours", "business hrs"];
         if !here.eat_any(&found) {
             return false;

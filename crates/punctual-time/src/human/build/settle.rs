@@ -270,7 +270,12 @@ impl Builder {
         }
         self.draft.times = times;
         self.settle_midnight();
-        if let (Some(part), true) = (part, self.draft.times.is_empty()) {
+        if let Some(part) = part
+            && self.finest().is_some_and(|(unit, _)| unit <= Unit::Hour)
+            && self.draft.times.is_empty()
+        {
+            self.settle_part(part);
+        } else if let (Some(part), true) = (part, self.draft.times.is_empty()) {
             let is_once = self.draft.once.is_some();
             let (minute, words) = match part {
                 Part::Morning => (9 * 60, "morning is read as 09:00"),
@@ -287,6 +292,19 @@ impl Builder {
 }
 
 impl Builder {
+    /// `every 10 minutes in the morning`: the part of the day is a window.
+    fn settle_part(&mut self, part: Part) {
+        let (from, to, words) = match part {
+            Part::Morning => (6, 12, "morning is read as 06:00 to 12:00"),
+            Part::Afternoon => (12, 18, "afternoon is read as 12:00 to 18:00"),
+            Part::Evening => (18, 22, "evening is read as 18:00 to 22:00"),
+            Part::Night => (22, 6, "night is read as 22:00 to 06:00"),
+        };
+        let span = self.whole.clone();
+        self.draft.windows.push(Window { from: from * 60, to: to * 60, end: End::Open, span });
+        self.draft.assume(words);
+    }
+
     /// `tonight at midnight` is the end of the day.
     fn settle_midnight(&mut self) {
         let is_midnight = self.draft.times.iter().all(|time| time.second_of_day() == 0);
