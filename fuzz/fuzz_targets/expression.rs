@@ -30,7 +30,10 @@ fn check(cron: &Cron, text: &str, zone: &Zone) {
         for _ in 0..4 {
             let Some(next) = cron.next_by(rule, at, zone) else { break };
             assert!(next > at, "{cron} stands still");
-            assert!(cron.prev_by(rule, next, zone).is_none_or(|before| before <= at), "{cron} is not in order");
+            assert!(
+                cron.prev_by(rule, next, zone).is_none_or(|before| before <= at),
+                "{cron} is not in order"
+            );
             at = next;
         }
     }

@@ -25,7 +25,7 @@
 //! | intervals, anchored | [`Interval`], [`Anchor`] | `90s`, `2h`, `2 weeks`, `monthly` |
 //! | one-shots | [`Once`] | `2026-12-24T18:00`, in `20m` |
 //! | windows and bounds | [`Windows`], [`Bounds`] | `08:00-18:00`, not on `saturday` or `holidays`, at most 10 runs |
-//! | plain English, in and out | `human`, `describe` | `every weekday at 9am` |
+//! | plain English, in and out | [`human`], [`describe`] | `every weekday at 9am EST except holidays` |
 //!
 //! [`Spec`] is any of the first three in 64 bytes without heap. [`Timing`] adds zone, bounds and windows, and
 //! answers [`next`](Timing::next), [`prev`](Timing::prev), [`ticks`](Timing::ticks),

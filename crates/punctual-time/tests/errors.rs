@@ -10,7 +10,11 @@ fn check(dialect: Dialect, expr: &str, expected: &str) {
     assert_eq!(found, expected, "{expr}");
 }
 
-const POSIX: [(&str, &str); 16] = [
+const POSIX: [(&str, &str); 17] = [
+    (
+        "0 0 * * 5-7",
+        "not_posix: `5-7` is not POSIX cron (day-of-week field, column 9)\nhint: write `0,5,6`, or choose the dialect `standard`",
+    ),
     (
         "*/15 * * * *",
         "not_posix: `*/15` is not POSIX cron (minute field, column 1)\nhint: write `0,15,30,45`, or choose the dialect `standard`",

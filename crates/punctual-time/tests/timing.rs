@@ -166,6 +166,25 @@ fn windows_that_never_open_end_the_search() {
 }
 
 #[test]
+fn a_timing_that_cannot_fire_says_why() {
+    let why = |timing: &Timing| timing.first(instant("2026-01-01T00:00:00Z")).unwrap_err().to_string();
+    let mut timing = cron("0 12 * * 6", "UTC");
+    timing.windows.exclude("saturday", &[]).unwrap();
+    assert_eq!(why(&timing), "`0 12 * * 6` never fires: not on saturday");
+    let mut timing = cron("0 12 * * *", "UTC");
+    timing.bounds.end_at = Some(instant("2026-01-01T11:00:00Z"));
+    assert_eq!(why(&timing), "`0 12 * * *` never fires: it ends at 2026-01-01T11:00:00Z");
+    timing.bounds.end_at = None;
+    timing.bounds.max_runs = Some(0);
+    assert_eq!(why(&timing), "`0 12 * * *` never fires: all `0` runs have been");
+    let past = Once::parse("2025-01-01T00:00:00Z", &Zone::utc()).unwrap();
+    assert_eq!(
+        why(&Timing::new(past, Zone::utc())),
+        "`2025-01-01T00:00:00Z` never fires: it lies in the past"
+    );
+}
+
+#[test]
 fn a_window_is_read_off_the_clock_on_the_wall_through_a_fold() {
     let mut timing = cron("* * * * * *", "America/New_York");
     timing.windows.only_between = Some("01:59:59-02:00".parse().unwrap());

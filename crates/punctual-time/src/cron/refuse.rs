@@ -291,14 +291,8 @@ pub(super) fn out_of_range(text: &FieldText<'_>, start: usize) -> Error {
     let token = &text.source.text[span.clone()];
     let error = about_span(text, span, ("out_of_range", &format!("is not within `{min}`-`{max}`")));
     match (text.field, text.source.dialect, token) {
-        (Field::DayOfWeek, Dialect::Posix, "7") => {
-            let whole = item(text);
-            if whole == "7" {
-                error.with_hint("Sunday is `0`").with_fix("0")
-            } else {
-                error.with_hint("Sunday is `0`")
-            }
-        }
+        (Field::DayOfWeek, Dialect::Posix, "7") if item(text) != "7" => not_posix(text),
+        (Field::DayOfWeek, Dialect::Posix, "7") => error.with_hint("Sunday is `0`").with_fix("0"),
         (Field::Minute | Field::Second, _, "60") => error.with_hint("write `0`, which begins the next one"),
         (Field::Hour, _, "24") => error.with_hint("midnight is hour `0`"),
         (Field::DayOfWeek, Dialect::Quartz, "0") => {

@@ -1,8 +1,8 @@
 //! What limits a schedule, in words: windows, exclusions, bounds and the zone.
 
-use super::list::{WEEKDAYS, and};
-use crate::{DayRange, Timing, Windows, Zone};
-use jiff::Timestamp;
+use super::list::{WEEKDAYS, and, ordinal};
+use crate::{Anchor, DayRange, Interval, Spec, Timing, Unit, Windows, Zone};
+use jiff::{Timestamp, Zoned};
 
 const WORKDAYS: [u32; 5] = [1, 2, 3, 4, 5];
 const WEEKEND: [u32; 2] = [0, 6];
@@ -51,11 +51,33 @@ pub(super) fn except(windows: &Windows) -> String {
     text
 }
 
+/// ` on Friday at 12:00`: what the first tick of an interval of days or longer fixes for all that follow.
+pub(super) fn first(timing: &Timing, interval: Interval) -> String {
+    let Some(start) = timing.bounds.start_at.filter(|_| is_of_days(timing)) else { return String::new() };
+    let local = start.to_zoned(timing.zone.to_jiff());
+    let time = clock(second_of_day(&local));
+    match interval.unit() {
+        Unit::Month => format!(" on the {} at {time}", ordinal(u32::from(local.day().unsigned_abs()))),
+        Unit::Day if interval.count() > 7 && interval.count().is_multiple_of(7) => {
+            format!(" on {} at {time}", local.strftime("%A"))
+        }
+        _ => format!(" at {time}"),
+    }
+}
+
+/// Whether ticks keep the time of day of the first one.
+fn is_of_days(timing: &Timing) -> bool {
+    let is_long = matches!(timing.spec, Spec::Every(interval) if interval.unit() != Unit::Second);
+    is_long && timing.anchor == Anchor::Fixed
+}
+
 /// `, starting 2027-01-01 at 09:00, until 2027-06-30, at most 10 times`.
 pub(super) fn bounds(timing: &Timing) -> String {
     let mut text = String::new();
     if let Some(start) = timing.bounds.start_at {
-        text.push_str(&format!(", starting {}", moment(start, &timing.zone, 0)));
+        let local = start.to_zoned(timing.zone.to_jiff());
+        let silent = if is_of_days(timing) { second_of_day(&local) } else { 0 };
+        text.push_str(&format!(", starting {}", moment(start, &timing.zone, silent)));
     }
     if let Some(end) = timing.bounds.end_at {
         text.push_str(&format!(", until {}", moment(end, &timing.zone, 86_399)));
@@ -71,12 +93,14 @@ pub(super) fn bounds(timing: &Timing) -> String {
 /// The date, and the time unless it is the second of the day that goes without saying.
 fn moment(at: Timestamp, zone: &Zone, silent: u32) -> String {
     let local = at.to_zoned(zone.to_jiff());
-    let time = local.time();
-    let second = u32::from(time.hour().unsigned_abs()) * 3600
-        + u32::from(time.minute().unsigned_abs()) * 60
-        + u32::from(time.second().unsigned_abs());
+    let second = second_of_day(&local);
     let date = local.date();
     if second == silent { date.to_string() } else { format!("{date} at {}", clock(second)) }
+}
+
+fn second_of_day(local: &Zoned) -> u32 {
+    let part = |value: i8| u32::from(value.unsigned_abs());
+    part(local.hour()) * 3600 + part(local.minute()) * 60 + part(local.second())
 }
 
 /// `, Europe/Berlin time`; UTC goes without saying.

@@ -9,7 +9,8 @@ mod days;
 mod limit;
 mod list;
 
-use crate::{Anchor, Cron, DayRange, Interval, Once, Spec, Timing, Unit, Zone};
+use crate::human::{Context, Parsed};
+use crate::{Anchor, Calendar, Cron, DayRange, Error, Interval, Once, Spec, Timing, Unit, Zone};
 use clock::ClockText;
 
 /// A cron expression of any dialect in English.
@@ -103,7 +104,8 @@ pub fn timing(timing: &Timing) -> String {
                 Anchor::LastStart => " after the last start",
                 Anchor::LastFinish => " after the last finish",
             };
-            format!("every {}{since}{}", length(*found), window.map_or(String::new(), limit::between))
+            let first = limit::first(timing, *found);
+            format!("every {}{since}{first}{}", length(*found), window.map_or(String::new(), limit::between))
         }
         Spec::Once(found) => {
             format!("{}{}", once(*found, &timing.zone), window.map_or(String::new(), only_between))
@@ -111,6 +113,25 @@ pub fn timing(timing: &Timing) -> String {
     };
     let (except, bounds) = (limit::except(&timing.windows), limit::bounds(timing));
     capital(&format!("{spec}{except}{bounds}{}", limit::zone(&timing.zone)))
+}
+
+/// What a text was read as, in English; calendars that `not_on` names need not be known.
+///
+/// ```
+/// use punctual_time::{Zone, describe, human};
+///
+/// let context = human::Context { now: "2026-11-15T12:00:00Z".parse().unwrap(), zone: Zone::utc() };
+/// let parsed = human::parse("weekdays at 9 except holidays", &context)?;
+/// assert_eq!(describe::parsed(&parsed, &context)?, "Every weekday at 09:00, except on holidays");
+/// # Ok::<(), punctual_time::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// If a field of `parsed` was changed to something invalid.
+pub fn parsed(parsed: &Parsed, context: &Context) -> Result<String, Error> {
+    let calendars: Vec<Calendar> = parsed.not_on.iter().map(|word| Calendar::new(word.trim(), [])).collect();
+    Ok(timing(&parsed.timing(context, &calendars)?))
 }
 
 /// The cron, with the window said in its place if there is one.
@@ -137,7 +158,8 @@ fn length(interval: Interval) -> String {
         (count, Unit::Second) if count.is_multiple_of(3600) => (count / 3600, "hour"),
         (count, Unit::Second) if count.is_multiple_of(60) => (count / 60, "minute"),
         (count, Unit::Second) => (count, "second"),
-        (count, Unit::Day) if count.is_multiple_of(7) => (count / 7, "week"),
+        // Seven days are not "every week": that is read as Sundays.
+        (count, Unit::Day) if count > 7 && count.is_multiple_of(7) => (count / 7, "week"),
         (count, Unit::Day) => (count, "day"),
         (count, Unit::Month) if count.is_multiple_of(12) => (count / 12, "year"),
         (count, Unit::Month) => (count, "month"),

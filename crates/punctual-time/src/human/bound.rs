@@ -12,6 +12,15 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use std::ops::Range;
 
+/// Whether the day that ends a schedule belongs to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// `until`, `through`.
+    Included,
+    /// `before`.
+    Excluded,
+}
+
 impl<'t> Parser<'t> {
     /// `starting tomorrow`, `after 6pm`, `starting on the 4th minute`, `as of 1 june`.
     pub(super) fn start_phrase(&mut self) -> Result<bool, Trouble> {
@@ -118,11 +127,17 @@ impl<'t> Parser<'t> {
             return Ok(true);
         }
         let Some(point) = self.point()? else { return Ok(false) };
-        self.end_at(point, (start, is_before))?;
+        let until = if is_before { Until::Excluded } else { Until::Included };
+        self.end_at(point, (start, until))?;
         Ok(true)
     }
 
-    fn end_at(&mut self, point: Point, (start, is_before): (Cursor<'t>, bool)) -> Result<(), Trouble> {
+    pub(super) fn end_at(
+        &mut self,
+        point: Point,
+        (start, until): (Cursor<'t>, Until),
+    ) -> Result<(), Trouble> {
+        let is_before = until == Until::Excluded;
         let span = self.cursor.span_from(start);
         let today = self.now.date();
         let is_through = matches!(start.word(), Some("through" | "thru"));
@@ -161,6 +176,9 @@ impl<'t> Parser<'t> {
     fn period_end(&self, here: &mut Cursor<'t>) -> Option<Date> {
         let today = self.now.date();
         here.eat_any(&["the", "this"]);
+        if let Some(year) = month::year(here) {
+            return date::date((year, 12, 31), 0..0).ok();
+        }
         let is_next = here.eat("next");
         let word = here.word()?;
         here.skip();
@@ -191,7 +209,7 @@ impl<'t> Parser<'t> {
             self.draft.lasting = Some((1, unit));
             return Ok(true);
         }
-        let Some(parts) = date::delays(&mut self.cursor) else { return Ok(false) };
+        let Some(parts) = date::delays(&mut self.cursor) else { return self.times() };
         self.draft.lasting = parts.first().map(|part| (part.count, part.unit));
         Ok(parts.len() == 1)
     }

@@ -118,7 +118,12 @@ pub(super) fn clear_time(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Troubl
         }
         found => found?,
     };
+    // `2026` is a year unless `at` says otherwise.
+    let is_year = matches!(cursor.kind(), Some(Kind::Number { value: 1970..=2199, digits: 4 }))
+        && !matches!(cursor.word_at(1), Some("hours" | "hrs" | "am" | "pm"));
+    let is_short = matches!(cursor.kind(), Some(Kind::Number { digits: 3, .. })) && !is_half_next(*cursor);
     match found {
+        Some(_) if is_year || is_short => Ok(None),
         Some(time) if is_number && time.is_bare => Ok(None),
         found => {
             if found.is_some() {
@@ -192,8 +197,25 @@ fn digits(cursor: &mut Cursor<'_>) -> Option<(u32, u32, u32, bool)> {
             cursor.skip();
             Some((value / 100, value % 100, 0, false))
         }
+        Kind::Number { value, digits: 3 } => {
+            cursor.skip();
+            Some((value / 100, value % 100, 0, false))
+        }
         Kind::Number { value, digits } => {
             cursor.skip();
+            let mut here = *cursor;
+            if here.is_glued()
+                && here.eat("h")
+                && here.is_glued()
+                && let Some(Kind::Number { value: minute, digits: 2 }) = here.kind()
+            {
+                here.skip();
+                // `1h30m` is a duration.
+                if !(here.is_glued() && here.word().is_some()) {
+                    *cursor = here;
+                    return Some((value, minute, 0, false));
+                }
+            }
             if cursor.word() == Some("noon") || cursor.word() == Some("midnight") {
                 let hour = named_hour(cursor)?;
                 return Some((u32::from(hour), 0, 0, false));

@@ -48,6 +48,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// True if one of the words comes later in the text.
+    pub(super) fn has_ahead(&self, words: &[&str]) -> bool {
+        let rest = self.tokens.get(self.at..).unwrap_or(&[]);
+        rest.iter().any(|token| matches!(token.kind, Kind::Word(word) if words.contains(&word)))
+    }
+
     /// True if the two tokens stand without a space between them.
     pub(super) fn is_glued(&self) -> bool {
         match (self.at.checked_sub(1).and_then(|i| self.tokens.get(i)), self.tokens.get(self.at)) {
@@ -146,8 +152,11 @@ impl<'t> Cursor<'t> {
 
     /// Takes a number as [`cardinal`](Self::cardinal) does, or `a`, `an`, `a couple of`.
     pub(super) fn count(&mut self) -> Option<u32> {
-        if self.eat_any(&["a couple of", "a couple", "couple of"]) {
+        if self.eat_any(&["a couple of", "a couple", "couple of", "couple"]) {
             return Some(2);
+        }
+        if self.eat_any(&["a dozen", "dozen"]) {
+            return Some(12);
         }
         if self.eat_any(&["a", "an"]) {
             return Some(1);

@@ -3,6 +3,7 @@
 use super::clock;
 use super::cursor::{Cursor, Ordinal};
 use super::draft::{Day, Group, Half, Moment, Part, Time};
+use super::every::decimal_seconds;
 use super::list;
 use super::month;
 use super::phrase::Parser;
@@ -237,11 +238,18 @@ pub(super) fn delays(cursor: &mut Cursor<'_>) -> Option<Vec<Delay>> {
     let mut parts = Vec::new();
     let mut here = *cursor;
     here.eat_any(&["about", "exactly"]);
+    if let Some(seconds) = decimal_seconds(&mut here) {
+        *cursor = here;
+        return Some(vec![Delay { count: seconds, unit: Unit::Second }]);
+    }
     while let Some((count, unit)) = here.count().zip(here.unit()) {
         if parts.last().is_some_and(|last: &Delay| last.unit <= unit) {
             break;
         }
         parts.push(Delay { count, unit });
+        if unit == Unit::Hour && here.eat("and a half") {
+            parts.push(Delay { count: 30, unit: Unit::Minute });
+        }
         *cursor = here;
         here.separator();
     }
@@ -259,6 +267,8 @@ fn relative_day(cursor: &mut Cursor<'_>, now: &Zoned) -> Option<Date> {
         days(2)
     } else if here.eat("tomorrow") {
         days(1)
+    } else if let Some(found) = next_week_or_month(&mut here, today) {
+        Some(found)
     } else if here.eat_any(&["next", "this coming", "coming", "this"]) {
         let is_next = cursor.word() == Some("next");
         let word = here.word()?;
@@ -268,11 +278,46 @@ fn relative_day(cursor: &mut Cursor<'_>, now: &Zoned) -> Option<Date> {
             None if !is_next => None,
             None => match words::unit(word)? {
                 Unit::Day => days(1),
-                Unit::Week => days(7),
-                Unit::Month => today.checked_add(1.month()).ok().map(Date::first_of_month),
                 Unit::Year => today.checked_add(1.year()).ok().map(Date::first_of_year),
                 _ => None,
             },
+        }
+    } else {
+        None
+    }?;
+    *cursor = here;
+    Some(found)
+}
+
+/// `next week`, `next week on monday`, `monday next week`, `next month on the 3rd`. A week begins on Monday.
+fn next_week_or_month(cursor: &mut Cursor<'_>, today: Date) -> Option<Date> {
+    let mut here = *cursor;
+    let mut weekday = here.word().and_then(words::weekday);
+    if weekday.is_some() {
+        here.skip();
+    }
+    let found = if here.eat("next week") {
+        let mut beyond = here;
+        beyond.eat("on");
+        if let (None, Some(day)) = (weekday, beyond.word().and_then(words::weekday)) {
+            beyond.skip();
+            here = beyond;
+            weekday = Some(day);
+        }
+        let monday = next_weekday(today, 1);
+        let ahead = (i64::from(weekday.unwrap_or(1)) + 6) % 7;
+        monday.checked_add(ahead.days()).ok()
+    } else if weekday.is_none() && here.eat("next month") {
+        let first = today.checked_add(1.month()).ok()?.first_of_month();
+        let mut beyond = here;
+        beyond.eat_any(&["on the", "the"]);
+        match beyond.ordinal() {
+            Some(Ordinal::Nth(day)) if beyond.word().and_then(words::weekday).is_none() => {
+                beyond.eat("day");
+                here = beyond;
+                Date::new(first.year(), first.month(), i8::try_from(day).ok()?).ok()
+            }
+            _ => Some(first),
         }
     } else {
         None

@@ -95,6 +95,7 @@ impl<'t> Parser<'t> {
         let count = match here.ordinal() {
             Some(Ordinal::Nth(count)) => Some(count),
             Some(Ordinal::FromEnd(_)) => None,
+            None if here.word() == Some("day") => Some(1),
             None => here.count(),
         };
         let Some(count) = count else { return Ok(false) };

@@ -46,7 +46,7 @@ impl<'t> Parser<'t> {
         if !is_all && !matches!(start.word(), Some("alternate" | "alternating")) {
             self.cursor.skip();
         }
-        self.cursor.eat_any(&["single", "one of the", "of the", "the"]);
+        self.cursor.eat_any(&["and every", "single", "one of the", "of the", "the"]);
         if self.every_other(start)? || self.every_fraction(start)? || self.every_count(start)? {
             return Ok(true);
         }
@@ -85,6 +85,11 @@ impl<'t> Parser<'t> {
             self.set_rate(2, unit, here.span_from(start))?;
             return Ok(true);
         }
+        if is_other && here.word().and_then(words::weekday_group).is_some() {
+            self.cursor = here;
+            self.set_rate(2, Unit::Week, here.span_from(start))?;
+            return self.day_items();
+        }
         let Some(day) = here.word().and_then(words::weekday) else { return Ok(false) };
         let mut beyond = here;
         beyond.skip();
@@ -107,6 +112,16 @@ impl<'t> Parser<'t> {
         let mut here = self.cursor;
         let is_half = here.eat_any(&["half an hour", "half hour"])
             || here.eat("half") && here.eat_mark('-') && here.eat("hour");
+        if let Some(minutes) = part_of_hour(self.cursor).filter(|_| !is_half) {
+            here = self.cursor;
+            here.at += 3;
+            here.eat_any(&["of an", "an", "of the"]);
+            if here.unit() == Some(Unit::Hour) {
+                self.cursor = here;
+                self.set_rate(minutes, Unit::Minute, here.span_from(start))?;
+                return Ok(true);
+            }
+        }
         let minutes = if is_half {
             30
         } else {
@@ -192,8 +207,13 @@ impl<'t> Parser<'t> {
         let Some(word) = here.word() else { return Ok(false) };
         let Some(unit) = words::unit(word).filter(|_| word.len() > 1) else { return Ok(false) };
         here.skip();
-        if unit == Unit::Second && here.word().and_then(words::weekday).is_some() {
-            return Ok(false);
+        if unit == Unit::Second && word == "second" {
+            // `every second tuesday`, `every second and fourth friday`: an ordinal, not a unit.
+            let mut beyond = here;
+            let is_list = beyond.separator() && beyond.ordinal().is_some();
+            if is_list || here.word().and_then(words::weekday).is_some() {
+                return Ok(false);
+            }
         }
         if unit >= Unit::Day {
             self.draft.note_group(Group::Day);
@@ -341,8 +361,20 @@ impl<'t> Parser<'t> {
     }
 }
 
+/// `1/4` in minutes of an hour.
+fn part_of_hour(here: Cursor<'_>) -> Option<u32> {
+    match (here.kind(), here.kind_at(1), here.kind_at(2)) {
+        (
+            Some(Kind::Number { value: above @ 1..=59, .. }),
+            Some(Kind::Mark('/')),
+            Some(Kind::Number { value: below @ 2..=60, .. }),
+        ) if (above * 60).is_multiple_of(below) => Some(above * 60 / below),
+        _ => None,
+    }
+}
+
 /// `1.5 hours` in seconds; nothing if they are not whole.
-fn decimal_seconds(cursor: &mut Cursor<'_>) -> Option<u32> {
+pub(super) fn decimal_seconds(cursor: &mut Cursor<'_>) -> Option<u32> {
     let mut here = *cursor;
     let Some(Kind::Decimal { whole, fraction }) = here.kind() else { return None };
     here.skip();

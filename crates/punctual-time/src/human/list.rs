@@ -197,7 +197,8 @@ pub(super) fn mixed_list(cursor: &mut Cursor<'_>) -> Option<u64> {
         }
         set |= (from..=to).fold(0u64, |set, n| set | 1 << n);
         *cursor = here;
-        if !here.separator() {
+        // `1/4` is a fraction.
+        if here.kind() == Some(Kind::Mark('/')) || !here.separator() {
             break;
         }
     }

@@ -1,6 +1,7 @@
 //! Marks within an hour or a minute: `at minute 15`, `10 minutes past the hour`, `on the half hour`.
 
 use super::clock;
+use super::cursor::Cursor;
 use super::draft::Marks;
 use super::list::number_list;
 use super::phrase::{Parser, add};
@@ -73,6 +74,12 @@ impl<'t> Parser<'t> {
         let is_past = match here.word() {
             Some("past" | "after" | "into") => true,
             Some("before" | "to" | "till") if unit.is_some() || !is_list => false,
+            // `every hour at 15 minutes`.
+            _ if unit.is_some() && self.is_after_at(start) && self.draft.rate(Unit::Hour).is_some() => {
+                self.cursor = here;
+                add(self.marks(unit.unwrap_or(Unit::Minute)), set, here.span_from(start));
+                return Ok(true);
+            }
             _ => return Ok(false),
         };
         here.skip();
@@ -85,7 +92,7 @@ impl<'t> Parser<'t> {
                 beyond.skip();
                 here = beyond;
             }
-            _ if !is_past => return Ok(false),
+            _ if !is_past && (is_list || !here.is_done()) => return Ok(false),
             _ => {
                 let mut time = here;
                 let is_time = clock::time(&mut time).is_ok_and(|time| time.is_some());
@@ -113,6 +120,11 @@ impl<'t> Parser<'t> {
         self.cursor = here;
         add(self.marks(unit), set, here.span_from(start));
         Ok(true)
+    }
+
+    fn is_after_at(&self, mut here: Cursor<'t>) -> bool {
+        here.at = here.at.saturating_sub(1);
+        here.word() == Some("at")
     }
 
     /// `of every 2nd hour`, `past the hour`, `of march`, `of the month`.

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::draft::{Day, Moment};
 use super::every::title;
-use super::list::{month_days, month_list};
+use super::list::{mixed_list, month_days, month_list};
 use super::phrase::Parser;
 use super::token::Kind;
 use super::trouble::{Code, Trouble};
@@ -60,9 +60,9 @@ impl<'t> Parser<'t> {
         beyond.eat_any(&["on the", "the"]);
         let days = if months.count_ones() == 1 { month_days(&mut beyond)? } else { None };
         let Some(days) = days else {
+            // `december 2026`: the month, in that year only.
             if let Some(year) = year(&mut here) {
-                self.cursor = here;
-                return self.set_once((year, months.trailing_zeros(), 1), start).map(|()| true);
+                self.draft.years = Some((year, year));
             }
             self.cursor = here;
             self.draft.months |= months;
@@ -89,14 +89,20 @@ impl<'t> Parser<'t> {
     pub(super) fn day_first(&mut self) -> Result<bool, Trouble> {
         let start = self.cursor;
         let mut here = start;
-        let Some(day) = here.cardinal() else { return Ok(false) };
+        let Some(days) = mixed_list(&mut here) else { return Ok(false) };
         here.eat("of");
         let Some(months) = month_list(&mut here) else { return Ok(false) };
         self.cursor = here;
-        if let Some(year) = year(&mut self.cursor) {
-            return self.set_once((year, months.trailing_zeros(), day), start).map(|()| true);
+        if days.count_ones() == 1
+            && let Some(year) = year(&mut self.cursor)
+        {
+            return self
+                .set_once((year, months.trailing_zeros(), days.trailing_zeros()), start)
+                .map(|()| true);
         }
-        self.add_dates(months, day, here.span_from(start))?;
+        for day in (0..60u32).filter(|day| days >> day & 1 == 1) {
+            self.add_dates(months, day, here.span_from(start))?;
+        }
         Ok(true)
     }
 

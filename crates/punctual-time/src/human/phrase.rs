@@ -44,6 +44,9 @@ impl<'t> Parser<'t> {
     }
 
     fn phrase(&mut self) -> Result<bool, Trouble> {
+        if self.cursor.eat_any(&["around the clock", "round the clock", "day and night"]) {
+            return Ok(true);
+        }
         match self.cursor.kind() {
             Some(Kind::Word(word)) => self.word_phrase(word),
             Some(Kind::Number { .. } | Kind::Decimal { .. } | Kind::Clock { .. }) => self.number_phrase(),
@@ -76,7 +79,7 @@ impl<'t> Parser<'t> {
                 return self.at_phrase();
             }
             "in" => return self.in_phrase(),
-            "between" | "from" | "during" | "within" | "outside" => return self.between_phrase(),
+            "between" | "from" | "during" | "within" | "outside" | "over" => return self.between_phrase(),
             "starting" | "beginning" | "start" | "starts" | "begin" | "begins" | "since" | "as" | "after"
             | "effective" | "commencing" => {
                 return Ok(self.edge_phrase() || self.start_phrase()?);
@@ -190,6 +193,9 @@ impl<'t> Parser<'t> {
             self.draft.part = Some(part);
             return Ok(true);
         }
+        if matches!(self.cursor.word(), Some("the")) || matches!(self.cursor.kind(), Some(Kind::Ordinal(_))) {
+            return self.day_items();
+        }
         self.times()
     }
 
@@ -219,7 +225,8 @@ impl<'t> Parser<'t> {
             self.cursor = here;
         }
         add(&mut self.draft.minutes, set, self.cursor.span_from(start));
-        Ok(set != 0)
+        // A colon that no minutes follow is punctuation: `every day: 9am`.
+        Ok(!self.cursor.is_done() || set != 0)
     }
 
     /// `beginning of each month`, `the end of the quarter`, or `the start` alone after `every month`.

@@ -1,11 +1,13 @@
 //! Ranges: `between 9am and 5pm`, `from june to august`, `from the 1st to the 10th`, `during business hours`.
 
+use super::bound::Until;
 use super::clock;
 use super::cursor::{Cursor, Ordinal};
 use super::date;
 use super::draft::{Day, End, Half, Moment, Time, Window};
 use super::month;
 use super::phrase::Parser;
+use super::token::Kind;
 use super::trouble::{Code, Trouble};
 use super::words::{self, Unit};
 use jiff::civil::Date;
@@ -33,7 +35,7 @@ impl<'t> Parser<'t> {
         if self.business_hours(start) {
             return Ok(true);
         }
-        if matches!(word, "during" | "within" | "outside") {
+        if matches!(word, "during" | "within" | "outside" | "over") {
             self.cursor.eat("the");
             return Ok(word != "outside");
         }
@@ -42,11 +44,18 @@ impl<'t> Parser<'t> {
         let end = if matches!(here.word(), Some("through" | "thru")) { End::Closed } else { End::Open };
         let has_end =
             if word == "between" { here.eat("and") || here.range_word() } else { here.range_word() };
+        if let (Some(Kind::Number { value: 2000..=2199, digits: 4 }), true) = (start.kind_at(1), has_end) {
+            let message = "this can be read as years or as times of day";
+            return Err(Trouble::new(Code::Ambiguous, start.span(), message)
+                .hint("write `20:30`, or `from 2030-01-01 until 2031-12-31`"));
+        }
         if !has_end && word == "between" {
             return Err(self.not_understood());
         }
         if !has_end {
-            return self.start_at(first, start).map(|()| true);
+            self.start_at(first, start)?;
+            self.cursor.eat_any(&["onwards", "onward", "on"]);
+            return Ok(true);
         }
         self.cursor = here;
         self.cursor.eat_any(&["on the", "at", "on", "the"]);
@@ -75,7 +84,9 @@ impl<'t> Parser<'t> {
         let Ok(Some(to)) = clock::time(&mut here) else { return Ok(false) };
         let is_more =
             here.word().is_some_and(|word| words::unit(word).is_some() || words::month(word).is_some());
-        let is_small = from.is_bare && to.is_bare && self.draft.rates.iter().all(Option::is_none);
+        let is_rated =
+            self.draft.rates.iter().any(Option::is_some) || here.has_ahead(&["every", "each", "hourly"]);
+        let is_small = from.is_bare && to.is_bare && !is_rated;
         if is_more || is_small || matches!(here.word(), Some("of" | "past" | "times")) {
             return Ok(false);
         }
@@ -97,7 +108,7 @@ impl<'t> Parser<'t> {
 
     fn business_hours(&mut self, start: Cursor<'t>) -> bool {
         let mut here = self.cursor;
-        here.eat_any(&["the", "normal", "regular"]);
+        here.eat_any(&["of", "the", "normal", "regular"]);
         let found = ["business hours", "working hours", "office hours", "work hours", "business hrs"];
         if !here.eat_any(&found) {
             return false;
@@ -220,7 +231,13 @@ impl<'t> Parser<'t> {
                 self.draft.start = Some(Moment { day: Day::On(from), time: at, span: span.clone() });
                 self.set_end(to, until, span);
             }
-            (Point::Now, Point::Date(to, until)) => self.set_end(to, until, span),
+            (Point::Now, end @ (Point::Date(..) | Point::Weekday(_) | Point::Month(_) | Point::Time(_))) => {
+                self.end_at(end, (start, Until::Included))?;
+            }
+            (Point::Date(from, at), end @ (Point::Weekday(_) | Point::Month(_) | Point::Time(_))) => {
+                self.draft.start = Some(Moment { day: Day::On(from), time: at, span });
+                self.end_at(end, (start, Until::Included))?;
+            }
             _ => {
                 let message = "a range needs two ends of the same kind";
                 return Err(Trouble::new(Code::Contradiction, span, message).hint(

@@ -149,6 +149,9 @@ impl<'t> Lexer<'t> {
 
     /// `12/24/2026` is read only where one of the two numbers cannot be a month.
     fn slashed(&self, (first, second, year): (u32, u32, u32), start: usize) -> Result<Kind<'t>, Trouble> {
+        if first >= 1000 {
+            return Ok(Kind::Date { year: first, month: second, day: year });
+        }
         if first > 12 && second <= 12 {
             return Ok(Kind::Date { year, month: second, day: first });
         }

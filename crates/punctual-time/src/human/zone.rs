@@ -142,10 +142,13 @@ impl Parser<'_> {
     /// `+02:00` after a time.
     pub(super) fn bare_offset(&mut self) -> Result<bool, Trouble> {
         let is_clock = matches!(self.cursor.kind_at(1), Some(Kind::Clock { .. }));
-        match self.offset().filter(|_| is_clock) {
-            Some(name) => self.place(name, None),
-            None => Ok(false),
+        if is_clock && let Some(name) = self.offset() {
+            return self.place(name, None);
         }
+        // A dash with spaces around it is punctuation.
+        let is_dash = self.cursor.kind() == Some(Kind::Mark('-')) && !self.cursor.is_glued();
+        self.cursor.skip();
+        Ok(is_dash && !self.cursor.is_glued() && !self.cursor.is_done())
     }
 
     /// A city right after a time: `9am London`. Words that mean something else come first.

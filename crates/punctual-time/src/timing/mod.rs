@@ -204,6 +204,48 @@ impl Timing {
         None
     }
 
+    /// The first tick that fires after an instant, or why there will be none: for refusing a schedule that could
+    /// never run when it is made.
+    ///
+    /// ```
+    /// use punctual_time::{Cron, Timing, Zone};
+    ///
+    /// let mut timing = Timing::new("0 12 * * *".parse::<Cron>()?, Zone::utc());
+    /// timing.windows.only_between = Some("20:00-06:00".parse()?);
+    /// let error = timing.first("2026-01-01T00:00:00Z".parse().unwrap()).unwrap_err();
+    /// assert_eq!(error.to_string(), "`0 12 * * *` never fires: only between 20:00-06:00");
+    /// # Ok::<(), punctual_time::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If windows suppress every tick, the bounds leave none, or a one-shot lies in the past.
+    pub fn first(&self, after: Timestamp) -> Result<Timestamp, Error> {
+        if let Some(next) = self.next(after) {
+            return Ok(next);
+        }
+        let refused = |why: String| Error::new("never_fires", format!("`{}` never fires: {why}", self.spec));
+        if self.is_exhausted() {
+            return Err(refused(format!("all `{}` runs have been", self.runs)).with_hint("raise `max_runs`"));
+        }
+        match self.planned_at_or_after(floor_second(after) + 1) {
+            Some(second) => {
+                let cause =
+                    self.windows_stretch(second).map_or(String::new(), |stretch| stretch.cause.to_string());
+                Err(refused(cause).with_hint("widen the window, or plan times within it"))
+            }
+            None => match (&self.spec, self.bounds.end_at) {
+                (Spec::Once(_), _) => {
+                    Err(refused("it lies in the past".into()).with_hint("choose a later time"))
+                }
+                (_, Some(end)) => {
+                    Err(refused(format!("it ends at {end}")).with_hint("choose a later `end_at`"))
+                }
+                _ => Err(refused("no such date comes".into())),
+            },
+        }
+    }
+
     /// Refuses a spec whose ticks come closer than a minimum, naming both.
     ///
     /// ```

@@ -32,8 +32,12 @@ fn nearest(name: &str) -> Option<String> {
         .map(|(_, zone)| zone)
 }
 
-/// How many letters must be put, dropped or replaced to make one word of the other.
+/// How many letters must be put, dropped or replaced to make one word of the other; more than the bound is not
+/// counted out.
 fn distance(one: &str, other: &str) -> usize {
+    if one.len().abs_diff(other.len()) > DISTANCE_MAX {
+        return usize::MAX;
+    }
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (at, a) in one.bytes().enumerate() {
         let mut corner = row[0];

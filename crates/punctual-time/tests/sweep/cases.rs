@@ -147,6 +147,30 @@ const SECONDS: [&str; 24] = [
     "0 0 3 L * *",
 ];
 
+/// Once a year, so that an answer lies many transitions ahead of the question.
+const YEARLY: [&str; 20] = [
+    "30 1 * 11 0#1",
+    "30 1 * 10 0L",
+    "30 2 * 10 0L",
+    "0 1 * 10 0L",
+    "30 2 * 3 0#2",
+    "30 2 * 3 0L",
+    "0 0 * 3 0L",
+    "30 2 * 4 0#1",
+    "45 2 * 4 0#1",
+    "30 2 * 9 0L",
+    "15 2 * 10 0#1",
+    "0 3 * 10 0#1",
+    "30 0 * 4 5L",
+    "30 23 * 10 6L",
+    "0 */2 * 3 0L",
+    "*/30 * * 10 0L",
+    "30 1 1 11 *",
+    "30 2 10 3 *",
+    "30 1 L 10 *",
+    "0 0 29 2 *",
+];
+
 /// Fixed times around every hour at which clocks are changed.
 fn fixed() -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
@@ -172,6 +196,7 @@ pub(crate) fn all() -> Vec<Case> {
         .chain(&ELAPSED[2..5])
         .chain(&EITHER_DAY[..3])
         .chain(&CALENDAR[8..11])
+        .chain(&YEARLY[..18])
         .copied()
         .collect();
     let mut cases = plain("elapsed", &ELAPSED);
@@ -179,6 +204,7 @@ pub(crate) fn all() -> Vec<Case> {
     cases.extend(plain("hour steps", &HOUR_STEPS));
     cases.extend(plain("either day", &EITHER_DAY));
     cases.extend(plain("L, W, #", &CALENDAR));
+    cases.extend(plain("yearly", &YEARLY));
     cases.extend(plain("seconds", &SECONDS));
     let ruled = |class, gap, fold| -> Vec<Case> {
         mixed.iter().map(|expr| Case { class, expr: (*expr).to_owned(), gap, fold }).collect()

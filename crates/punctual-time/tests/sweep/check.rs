@@ -91,6 +91,11 @@ fn case(zone: &Zone, at: i64, checked: &Checked, (ticks, stretch): (&[i64], Stre
     let prev =
         |before: i64| checked.cron.prev_by(checked.rule, instant(before), zone).map(Timestamp::as_second);
     let mut searches = 0;
+    if let Some(&first) = ticks.first() {
+        // From the tick before, which may be years and many transitions away.
+        let before = prev(first).expect("a tick before the first");
+        assert_eq!(next(before), Some(first), "{zone}: {:?} after {}", checked.case, instant(before));
+    }
     let mut after = stretch.from - 1;
     for &tick in ticks {
         let found = next(after);
@@ -115,6 +120,7 @@ fn case(zone: &Zone, at: i64, checked: &Checked, (ticks, stretch): (&[i64], Stre
         }
         after = tick;
     }
-    assert!(next(after) > Some(stretch.to), "{zone}: {:?} after {}", checked.case, instant(after));
+    let beyond = next(after).is_none_or(|next| next > stretch.to);
+    assert!(beyond, "{zone}: {:?} after {}", checked.case, instant(after));
     searches + 1
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use punctual_time::Zone;
 
 /// A zone, and a day near which its clock changes.
-const SAMPLE: [(&str, &str); 16] = [
+const SAMPLE: [(&str, &str); 18] = [
     ("America/New_York", "2025-03-09"),
     ("America/New_York", "2025-11-02"),
     ("Europe/London", "2025-10-26"),
@@ -30,6 +30,8 @@ const SAMPLE: [(&str, &str); 16] = [
     ("Africa/Monrovia", "1972-01-07"),
     ("Pacific/Chatham", "2025-04-06"),
     ("Africa/Casablanca", "2025-02-23"),
+    ("Antarctica/Casey", "2009-10-17"),
+    ("Antarctica/Casey", "2018-03-10"),
 ];
 
 #[test]

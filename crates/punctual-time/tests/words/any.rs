@@ -1,7 +1,9 @@
 //! Any text at all: never a panic, and what comes out is valid.
 
 use crate::{context, parse};
+use jiff::Timestamp;
 use proptest::prelude::*;
+use punctual_time::human::Context;
 use punctual_time::{Calendar, Cron, Dialect, Zone, describe};
 
 /// Words of the grammar and some that are not, to reach deep into it.
@@ -170,7 +172,7 @@ fn check(text: &str) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_is_read_or_refused(text in ".{0,80}") {
@@ -182,6 +184,26 @@ proptest! {
         check(&words.join(" "));
         check(&format!("every {}", words.join(" ")));
         check(&words.concat());
+    }
+
+    #[test]
+    fn any_moment_and_zone_will_do(
+        words in prop::collection::vec(prop::sample::select(WORDS), 1..8),
+        second in prop_oneof![
+            Timestamp::MIN.as_second()..=Timestamp::MAX.as_second(),
+            0..4_000_000_000i64,
+            Just(Timestamp::MIN.as_second()),
+            Just(Timestamp::MAX.as_second()),
+        ],
+        zone in prop::sample::select(&["UTC", "Pacific/Apia", "America/New_York", "Asia/Kathmandu"][..]),
+    ) {
+        let now = Timestamp::from_second(second).unwrap();
+        let context = Context { now, zone: Zone::get(zone).unwrap() };
+        for text in [words.join(" "), format!("every {}", words.join(" ")), format!("in {}", words.join(" "))] {
+            let _ = punctual_time::human::parse(&text, &context);
+        }
+        let sentence = include_str!("human.txt").lines().nth(second.rem_euclid(900) as usize).unwrap_or("");
+        let _ = punctual_time::human::parse(sentence.split(" => ").next().unwrap_or(""), &context);
     }
 
     #[test]

@@ -151,8 +151,7 @@ fn what_a_sentence_means_can_be_said_and_understood_again() {
     }
     println!("{} of {} sentences", timings.len() - failures.len(), timings.len());
     assert!(timings.len() >= 400);
-    // A bare `45m` is anchored where `every 15 minutes` follows the clock: the words are the same.
-    assert!(failures.len() * 100 <= timings.len(), "{}", failures.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
@@ -175,7 +174,9 @@ fn limits_are_said_after_the_spec() {
     check("every 30 minutes between 9:30 and 17:30", "Every 30 minutes between 09:30 and 17:30");
     check("every day at 9:30 and 17:00", "Every day at 09:30 and 17:00");
     check("every day at 6am until 1 june", "Every day at 06:00, until 2027-06-01");
-    check("every other friday at noon", "Every 2 weeks, starting 2026-11-20 at 12:00");
+    check("every other friday at noon", "Every 2 weeks on Friday at 12:00, starting 2026-11-20");
+    check("every 3 days at 9am", "Every 3 days at 09:00, starting 2026-11-16");
+    check("every 5 months on the 15th at 9am", "Every 5 months on the 15th at 09:00, starting 2026-12-15");
     check("every 10 minutes until tomorrow at 5pm", "Every 10 minutes, until 2026-11-16 at 17:00");
     check("tomorrow at 8am", "Once on Monday 16 November 2026 at 08:00");
     let mut timing = Timing::new("1h".parse::<Interval>().unwrap(), Zone::utc());

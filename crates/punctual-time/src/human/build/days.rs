@@ -80,6 +80,15 @@ impl Builder {
             }
             months = named;
             self.draft.days.month_days |= days;
+            // `every 6 months on june 1` is june and december.
+            if let Some(count) = self.draft.rate(Unit::Month).map(|rate| rate.count)
+                && count > 1
+                && 12 % count == 0
+                && named.count_ones() == 1
+            {
+                let first = (named.trailing_zeros() - 1) % count + 1;
+                months = u16::try_from(steps(first, 12, count)).unwrap_or(named);
+            }
         } else if let Some(count) = self.draft.rate(Unit::Month).map(|rate| rate.count)
             && (count > 1 && 12 % count == 0 || self.draft.month_range.is_some())
             && months == 0

@@ -33,6 +33,12 @@ pub(super) fn build(draft: Draft, now: Zoned, (zone, text): (&Zone, &str)) -> Re
     let is_month_said = draft.months != 0;
     let mut builder =
         Builder { draft, now, zone: zone.clone(), whole, is_month_said, parsed: Parsed::default() };
+    if builder.says_nothing()
+        && text.trim_start().get(..5).is_some_and(|word| word.eq_ignore_ascii_case("after"))
+        && builder.draft.start.is_some()
+    {
+        builder.draft.once = builder.draft.start.take();
+    }
     if builder.says_nothing() {
         let message = "the text does not say how often";
         return Err(Trouble::new(Code::NotUnderstood, builder.whole.clone(), message)
@@ -79,6 +85,7 @@ impl Builder {
             && draft.times_per.is_none()
             && draft.edge.is_none()
             && draft.part.is_none()
+            && !(draft.start.is_some() && draft.end.as_ref().is_some_and(|end| end.time.is_some()))
             && draft.times.is_empty()
             && draft.days.is_empty()
             && draft.dates.is_empty()

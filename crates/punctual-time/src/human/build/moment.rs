@@ -97,7 +97,14 @@ impl Builder {
             if end.time.is_none() {
                 self.draft.assume("the last day is included");
             }
-            ends = Some((self.instant(&end.day, end.time.as_ref(), LAST_SECOND)?, end.span));
+            let mut day = end.day;
+            if day == Day::Next && self.parsed.start_at.is_some() {
+                // `starting tomorrow at 9am until 5pm`: the first 5pm after the start.
+                let same = self.instant(&Day::On(starts.date()), end.time.as_ref(), LAST_SECOND)?;
+                let next = starts.date().tomorrow().unwrap_or(starts.date());
+                day = Day::On(if same.timestamp() > starts.timestamp() { starts.date() } else { next });
+            }
+            ends = Some((self.instant(&day, end.time.as_ref(), LAST_SECOND)?, end.span));
         }
         if let Some((first, last)) = self.draft.years {
             let day = |year: u32, month, day| Date::new(i16::try_from(year).unwrap_or(2199), month, day).ok();

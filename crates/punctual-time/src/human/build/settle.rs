@@ -1,7 +1,7 @@
 //! Phrases that stand for others: `three times a day`, `at the end of the month`, `every morning`, `once on june 1`.
 
 use super::super::clock::half_of;
-use super::super::date::next_date;
+use super::super::date::{next_date, next_weekday};
 use super::super::draft::{Day, Edge, End, Moment, Part, Rate, Time, Window};
 use super::super::month::quarter_months;
 use super::super::trouble::{Code, Trouble};
@@ -156,28 +156,33 @@ impl Builder {
         Ok(())
     }
 
-    /// `once on june 1`: the next one.
+    /// `once on june 1`, `once on friday`: the next one.
     fn settle_dates(&mut self) -> Result<(), Trouble> {
         if !self.draft.is_once || self.draft.once.is_some() {
             return Ok(());
         }
-        match self.draft.dates.as_slice() {
-            [(month, day)] => {
+        let days = std::mem::take(&mut self.draft.days);
+        let dates = std::mem::take(&mut self.draft.dates);
+        let has_rate = self.draft.rates.iter().any(Option::is_some) || self.draft.times_per.is_some();
+        let day = match dates.as_slice() {
+            _ if has_rate => return Err(self.contradiction("once and a repetition do not go together")),
+            [(month, day)] if days.is_empty() => {
                 let parts = (u32::from(*month), u32::from(*day));
-                let date = next_date(self.now.date(), parts, self.whole.clone())?;
-                self.draft.dates.clear();
-                self.draft.once = Some(Moment { day: Day::On(date), time: None, span: self.whole.clone() });
-                Ok(())
+                Day::On(next_date(self.now.date(), parts, self.whole.clone())?)
             }
-            [] if self.draft.rates.iter().all(Option::is_none) && self.draft.days.is_empty() => {
-                if self.draft.times.is_empty() {
-                    return Ok(());
-                }
-                self.draft.once = Some(Moment { day: Day::Next, time: None, span: self.whole.clone() });
-                Ok(())
+            [] if days.is_empty() && !self.draft.times.is_empty() => Day::Next,
+            [] if days.weekdays.count_ones() == 1 && !days.has_month_days() => {
+                let weekday = u8::try_from(days.weekdays.trailing_zeros()).unwrap_or(0);
+                Day::On(next_weekday(self.now.date(), weekday))
             }
-            _ => Ok(()),
-        }
+            _ => {
+                return Err(self
+                    .contradiction("once needs one day")
+                    .hint("write `once on 2030-06-01 at 9am`"));
+            }
+        };
+        self.draft.once = Some(Moment { day, time: None, span: self.whole.clone() });
+        Ok(())
     }
 
     /// `starting at 9am until 5pm` is a window; `every day starting tomorrow at 9am` is at 9am.
@@ -264,19 +269,52 @@ impl Builder {
             }
         }
         self.draft.times = times;
-        if let (Some(part), true) = (part, self.draft.times.is_empty()) {
+        self.settle_midnight();
+        if let Some(part) = part
+            && self.finest().is_some_and(|(unit, _)| unit <= Unit::Hour)
+            && self.draft.times.is_empty()
+        {
+            self.settle_part(part);
+        } else if let (Some(part), true) = (part, self.draft.times.is_empty()) {
             let is_once = self.draft.once.is_some();
             let (minute, words) = match part {
                 Part::Morning => (9 * 60, "morning is read as 09:00"),
                 Part::Afternoon => (15 * 60, "afternoon is read as 15:00"),
                 Part::Evening => (18 * 60, "evening is read as 18:00"),
-                Part::Night if is_once => (20 * 60, "tonight is read as 20:00"),
+                Part::Night if is_once => (20 * 60, "night is read as 20:00"),
                 Part::Night => (0, "night is read as midnight"),
             };
             self.draft.times.push(plain(minute, &self.whole.clone()));
             self.draft.assume(words);
         }
         Ok(())
+    }
+}
+
+impl Builder {
+    /// `every 10 minutes in the morning`: the part of the day is a window.
+    fn settle_part(&mut self, part: Part) {
+        let (from, to, words) = match part {
+            Part::Morning => (6, 12, "morning is read as 06:00 to 12:00"),
+            Part::Afternoon => (12, 18, "afternoon is read as 12:00 to 18:00"),
+            Part::Evening => (18, 22, "evening is read as 18:00 to 22:00"),
+            Part::Night => (22, 6, "night is read as 22:00 to 06:00"),
+        };
+        let span = self.whole.clone();
+        self.draft.windows.push(Window { from: from * 60, to: to * 60, end: End::Open, span });
+        self.draft.assume(words);
+    }
+
+    /// `tonight at midnight` is the end of the day.
+    fn settle_midnight(&mut self) {
+        let is_midnight = self.draft.times.iter().all(|time| time.second_of_day() == 0);
+        if self.draft.part == Some(Part::Night)
+            && is_midnight
+            && !self.draft.times.is_empty()
+            && let Some(Moment { day: Day::On(date), .. }) = self.draft.once.as_mut()
+        {
+            *date = date.tomorrow().unwrap_or(*date);
+        }
     }
 }
 

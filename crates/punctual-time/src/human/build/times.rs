@@ -92,7 +92,24 @@ impl Builder {
         Ok(())
     }
 
+    /// `every minute on the hour`: marks of the unit that the rate counts leave nothing to count.
+    fn check_marks(&self, unit: Unit, count: u32) -> Result<(), Trouble> {
+        let marks = match unit {
+            Unit::Second => &self.draft.seconds,
+            Unit::Minute => &self.draft.minutes,
+            _ if count > 1 => &self.draft.hours,
+            _ => return Ok(()),
+        };
+        if marks.set == 0 {
+            return Ok(());
+        }
+        let message = "a rate and fixed marks of the same unit do not go together";
+        Err(Trouble::new(Code::Contradiction, marks.span.clone(), message)
+            .hint("write `every 15 minutes` or `at minutes 0 and 20 past the hour`"))
+    }
+
     fn clock_of_rate(&mut self, unit: Unit, count: u32) -> Result<Clock, Trouble> {
+        self.check_marks(unit, count)?;
         let Marks { set: seconds, .. } = self.draft.seconds;
         let minutes = self.draft.minutes.named();
         let seconds = match unit {
