@@ -15,6 +15,7 @@ mod release;
 mod repository;
 mod rust_file;
 mod steady;
+mod sweep;
 mod tidy;
 
 use std::process::ExitCode;
@@ -40,6 +41,7 @@ const COMMANDS: &[Command] = &[
     Command { usage: "with-postgres -- CMD…", help: "run CMD beside a private PostgreSQL", run: ground::postgres::command },
     Command { usage: "faults [KILLS [SCHEDULES]]", help: "kill -9 the server 50 times under 200 schedules, then judge its ledger", run: faults::command },
     Command { usage: "steady [SECONDS]", help: "one schedule each second for ten minutes, with its lateness", run: steady::command },
+    Command { usage: "sweep", help: "every zone and transition 1970–2037 against the oracle", run: sweep::command },
 ];
 
 fn main() -> ExitCode {

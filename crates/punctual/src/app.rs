@@ -64,6 +64,11 @@ impl App {
         Ok(Self { store: Sqlite::open(database.path(), Access::Visit)?, clock: SystemClock })
     }
 
+    /// Whether a process runs the schedules now.
+    pub fn is_served(&self) -> bool {
+        self.store.is_served()
+    }
+
     /// Checks a draft and computes its first ticks; writes nothing.
     ///
     /// # Errors

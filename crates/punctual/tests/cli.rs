@@ -131,6 +131,14 @@ fn a_dry_run_shows_the_first_ticks_and_writes_nothing() {
 }
 
 #[test]
+fn a_schedule_that_nobody_runs_yet_comes_with_a_note() {
+    let terminal = Terminal::new();
+    let output = terminal.run(&["schedule", "create", "--name", "x", "--cron", "@daily", "--", "true"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(said, "note: nobody runs the schedules of this database yet; start `punctual serve`\n");
+}
+
+#[test]
 fn completions_and_manual_know_every_command() {
     let terminal = Terminal::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

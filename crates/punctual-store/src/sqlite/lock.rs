@@ -43,6 +43,12 @@ impl ServeLock {
     }
 }
 
+/// Whether a process serves the database now.
+pub(super) fn is_held(database: &Path) -> bool {
+    let file = OpenOptions::new().write(true).open(beside(database, "lock"));
+    file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
 /// Takes the lock within [`WAIT`].
 fn wait_for(file: &File) -> Result<(), TryLockError> {
     let begun = Instant::now();

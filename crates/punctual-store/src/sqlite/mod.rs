@@ -90,6 +90,11 @@ impl Sqlite {
         })
     }
 
+    /// Whether a process runs the schedules of this file now.
+    pub fn is_served(&self) -> bool {
+        lock::is_held(&self.path)
+    }
+
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path

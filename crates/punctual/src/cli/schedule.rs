@@ -6,7 +6,7 @@ use punctual_plan::Target;
 use punctual_store::Selector;
 use punctual_time::Dialect;
 
-use crate::output::{Output, runs, schedules};
+use crate::output::{Output, note, runs, schedules};
 
 /// A listing of runs is at most this long.
 const RUNS_MAX: u32 = 100_000;
@@ -109,7 +109,11 @@ impl Create {
         if self.dry_run {
             return schedules::preview(output, &app.preview(draft).await?);
         }
-        schedules::created(output, &app.create(draft).await?)
+        schedules::created(output, &app.create(draft).await?)?;
+        if !app.is_served() {
+            note("nobody runs the schedules of this database yet; start `punctual serve`");
+        }
+        Ok(())
     }
 }
 

@@ -103,6 +103,12 @@ pub(crate) fn complain(failure: &Failure) {
     let _ = writeln!(io::stderr(), "{failure}");
 }
 
+/// Says on stderr what a person may want to know, though all went well.
+pub(crate) fn note(text: &str) {
+    // There is nowhere left to report that stderr is gone.
+    let _ = writeln!(io::stderr(), "note: {text}");
+}
+
 /// Whether the log may be coloured.
 pub(crate) fn stderr_takes_colour() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())

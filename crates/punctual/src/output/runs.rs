@@ -125,6 +125,11 @@ fn short(time: SignedDuration) -> String {
     }
 }
 
+/// In milliseconds, to the microsecond that the ledger keeps.
+fn milliseconds(time: SignedDuration) -> f64 {
+    (time.as_secs_f64() * 1_000_000.0).round() / 1_000.0
+}
+
 /// What the shown runs add up to.
 struct Summary {
     counts: Vec<(RunStatus, usize)>,
@@ -142,8 +147,7 @@ impl Summary {
     fn of(runs: &[RunRow]) -> Self {
         let count = |status: RunStatus| runs.iter().filter(|run| run.status == status).count();
         let counts = RunStatus::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0);
-        let mut late: Vec<f64> =
-            runs.iter().filter_map(lateness).map(|time| time.as_secs_f64() * 1_000.0).collect();
+        let mut late: Vec<f64> = runs.iter().filter_map(lateness).map(milliseconds).collect();
         late.sort_by(f64::total_cmp);
         Self { counts: counts.collect(), lateness: Lateness::of(&late) }
     }
