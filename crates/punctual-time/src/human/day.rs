@@ -1,6 +1,7 @@
 //! Days: weekdays, days of the month, the n-th weekday, the last day, months and yearly dates.
 
 use super::cursor::{Cursor, Ordinal};
+use super::date::YearDay;
 use super::draft::Group;
 use super::every::title;
 use super::list::{mixed_list, month_list, number_list, ordinal_list, weekday_list, weekday_names};
@@ -21,6 +22,20 @@ enum Period {
     Year,
     /// Months by name, bit n is month n.
     Named(u16),
+}
+
+/// The end of a period that an ordinal counts from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Start,
+    End,
+}
+
+impl Side {
+    fn of(list: &[Ordinal]) -> Side {
+        let from_end = list.iter().any(|ordinal| matches!(ordinal, Ordinal::FromEnd(_)));
+        if from_end { Side::End } else { Side::Start }
+    }
 }
 
 impl<'t> Parser<'t> {
@@ -169,7 +184,7 @@ impl<'t> Parser<'t> {
             }
             _ => return Err(out_of_month(span)),
         }
-        self.apply_period(months, false);
+        self.apply_period(months, Side::Start);
         Ok(true)
     }
 
@@ -218,7 +233,9 @@ impl<'t> Parser<'t> {
         if let (Period::Named(months), [Ordinal::Nth(day)]) = (of, list.as_slice())
             && let Some(year) = year(&mut self.cursor)
         {
-            return self.set_once((year, months.trailing_zeros(), *day), start).map(|()| true);
+            return self
+                .set_once(YearDay { year, month: months.trailing_zeros(), day: *day }, start)
+                .map(|()| true);
         }
         self.days_in(&list, of, span)?;
         Ok(true)
@@ -318,8 +335,8 @@ impl<'t> Parser<'t> {
             let day = (0..7).find(|day| mask >> day & 1 == 1).unwrap_or(0);
             self.draft.assume(format!("the {} is counted within the month", title(words::WEEKDAYS[day])));
         }
-        let from_end = list.iter().any(|ordinal| matches!(ordinal, Ordinal::FromEnd(_)));
-        self.apply_period(period, from_end);
+        let side = Side::of(list);
+        self.apply_period(period, side);
         Ok(())
     }
 
@@ -336,8 +353,8 @@ impl<'t> Parser<'t> {
                 }
             }
         }
-        let from_end = list.iter().any(|ordinal| matches!(ordinal, Ordinal::FromEnd(_)));
-        self.apply_period(period, from_end);
+        let side = Side::of(list);
+        self.apply_period(period, side);
         Ok(())
     }
 
@@ -346,7 +363,7 @@ impl<'t> Parser<'t> {
         if period == Period::Week {
             return self.days_of_week(list, span);
         }
-        let from_end = list.iter().any(|ordinal| matches!(ordinal, Ordinal::FromEnd(_)));
+        let side = Side::of(list);
         for ordinal in list {
             match *ordinal {
                 Ordinal::Nth(day @ 1..=31) => {
@@ -362,8 +379,8 @@ impl<'t> Parser<'t> {
                 _ => return Err(out_of_month(span)),
             }
         }
-        if from_end || !matches!(period, Period::Named(_)) {
-            self.apply_period(period, from_end);
+        if side == Side::End || !matches!(period, Period::Named(_)) {
+            self.apply_period(period, side);
         }
         Ok(())
     }
@@ -381,13 +398,13 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn apply_period(&mut self, period: Period, from_end: bool) {
-        self.draft.months |= match (period, from_end) {
+    fn apply_period(&mut self, period: Period, side: Side) {
+        self.draft.months |= match (period, side) {
             (Period::Named(months), _) => months,
-            (Period::Quarter, false) => quarter_months(1),
-            (Period::Quarter, true) => quarter_months(3),
-            (Period::Year, false) => 1 << 1,
-            (Period::Year, true) => 1 << 12,
+            (Period::Quarter, Side::Start) => quarter_months(1),
+            (Period::Quarter, Side::End) => quarter_months(3),
+            (Period::Year, Side::Start) => 1 << 1,
+            (Period::Year, Side::End) => 1 << 12,
             _ => 0,
         };
     }

@@ -1,7 +1,7 @@
 //! Frequencies: `every 15 minutes`, `each monday`, `hourly`, `twice a day`, `90s`.
 
 use super::cursor::{Cursor, Ordinal};
-use super::draft::{Group, Rate};
+use super::draft::{Group, Rate, TimesPer};
 use super::phrase::Parser;
 use super::token::Kind;
 use super::trouble::{Code, Trouble};
@@ -323,7 +323,7 @@ impl<'t> Parser<'t> {
         if count == 1 {
             self.set_rate(1, unit, span)?;
         } else {
-            self.draft.times_per = Some((count, unit, span));
+            self.draft.times_per = Some(TimesPer { count, unit, span });
         }
         Ok(true)
     }

@@ -136,12 +136,12 @@ fn read(text: &str, context: &Context) -> Result<Parsed, Trouble> {
         Ok((parser.draft, parser.now))
     };
     let (draft, now) = draft_in(&context.zone)?;
-    let Some(place) = &draft.zone else { return build::build(draft, now, (&context.zone, text)) };
+    let Some(place) = &draft.zone else { return build::build(draft, now, &context.zone, text) };
     // Today may be another day in the zone that the text names: read it again there.
     let zone = Zone::get(&place.name)
         .map_err(|error| Trouble::new(Code::UnknownZone, 0..text.len(), error.to_string()))?;
     let (draft, now) = draft_in(&zone)?;
-    build::build(draft, now, (&zone, text))
+    build::build(draft, now, &zone, text)
 }
 
 /// Text that is cron already.

@@ -28,7 +28,7 @@ pub(super) struct Builder {
 }
 
 /// Decides what the draft means.
-pub(super) fn build(draft: Draft, now: Zoned, (zone, text): (&Zone, &str)) -> Result<Parsed, Trouble> {
+pub(super) fn build(draft: Draft, now: Zoned, zone: &Zone, text: &str) -> Result<Parsed, Trouble> {
     let whole = 0..text.len();
     let is_month_said = draft.months != 0;
     let mut builder =
