@@ -32,7 +32,8 @@ pub(super) fn date(written: YearDay, span: Range<usize>) -> Result<Date, Trouble
     {
         return Ok(date);
     }
-    Err(Trouble::new(Code::Contradiction, span, format!("there is no day {year:04}-{month:02}-{day:02}")))
+    Err(Trouble::new(Code::Contradiction, span, format!("there is no day `{year:04}-{month:02}-{day:02}`"))
+        .hint("write a day of the calendar, 1970 to 2199"))
 }
 
 impl Delay {

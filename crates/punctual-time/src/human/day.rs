@@ -322,7 +322,8 @@ impl<'t> Parser<'t> {
                 Ordinal::FromEnd(1) => self.draft.days.last |= mask,
                 Ordinal::Nth(n) => {
                     let message = format!("no month has a weekday {n} times");
-                    return Err(Trouble::new(Code::Contradiction, span, message));
+                    return Err(Trouble::new(Code::Contradiction, span, message)
+                        .hint("write `first` to `fifth`, or `last`"));
                 }
                 Ordinal::FromEnd(_) => {
                     let message = "only the last such weekday of a month can be counted from its end";

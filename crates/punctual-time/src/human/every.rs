@@ -16,12 +16,12 @@ const COUNT_MAX: u32 = 999_999_999;
 impl<'t> Parser<'t> {
     /// Keeps `every count units`. Two different counts of one unit contradict each other.
     pub(super) fn set_rate(&mut self, count: u32, unit: Unit, span: Range<usize>) -> Result<(), Trouble> {
-        if count == 0 || count > COUNT_MAX {
-            return Err(Trouble::new(
-                Code::Contradiction,
-                span,
-                format!("`{count}` is not a number of units to wait: write 1 to {COUNT_MAX}"),
-            ));
+        if count == 0 {
+            return Err(Trouble::new(Code::Contradiction, span, "an interval of `0` would never end")
+                .hint("write `every 1 minute` or more"));
+        }
+        if count > COUNT_MAX {
+            return Err(Trouble::new(Code::Contradiction, span, format!("`{count}` is too large a number")));
         }
         let slot = &mut self.draft.rates[unit as usize];
         match slot {

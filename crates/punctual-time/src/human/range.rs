@@ -214,7 +214,8 @@ impl<'t> Parser<'t> {
         match (first, second) {
             (Point::Time(from), Point::Time(to)) if from.second_of_day() == to.second_of_day() => {
                 let message = "a window needs two different times";
-                return Err(Trouble::new(Code::Contradiction, span, message));
+                return Err(Trouble::new(Code::Contradiction, span, message)
+                    .hint("leave the window out for the whole day"));
             }
             (Point::Time(from), Point::Time(to)) => {
                 let window = self.window(from, to, (span, end));

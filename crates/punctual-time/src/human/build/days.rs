@@ -129,12 +129,12 @@ impl Builder {
         let days = &self.draft.days;
         if has_rate(Unit::Month) && days.weekdays != 0 && finest == Some(Unit::Month) {
             return Err(self
-                .contradiction("it is not clear which of these weekdays of the month is meant")
+                .ambiguous("it is not clear which of these weekdays of the month is meant")
                 .hint("write `first friday of the month`, or `every friday`"));
         }
         if finest == Some(Unit::Year) && days.weekdays != 0 && !self.is_month_said {
             return Err(self
-                .contradiction("it is not clear which of these weekdays of the year is meant")
+                .ambiguous("it is not clear which of these weekdays of the year is meant")
                 .hint("write `first friday of january`, or `every friday`"));
         }
         if finest == Some(Unit::Week) && days.has_month_days() && !days.has_weekdays() {

@@ -42,9 +42,9 @@ impl Builder {
         self.parsed.every = Some(text);
         let draft = &self.draft;
         if draft.months != 0 && unit < Unit::Month || draft.not_months != 0 || draft.not_month_days != 0 {
-            return Err(
-                self.contradiction("an interval cannot be limited to some months or days of the month")
-            );
+            return Err(self
+                .contradiction("an interval cannot be limited to some months or days of the month")
+                .hint("write a rate that cron can count, such as `every 30 minutes in december`"));
         }
         if draft.minutes.named_any() || draft.hours.named_any() || draft.seconds.named_any() {
             return Err(self.contradiction("an interval does not fall on fixed marks of the clock"));

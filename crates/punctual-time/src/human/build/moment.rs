@@ -29,8 +29,9 @@ impl Builder {
             && draft.days.weekdays >> date.weekday().to_sunday_zero_offset() & 1 == 0
         {
             let weekday = date.strftime("%A");
-            let message = format!("{date} is a {weekday}");
-            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message));
+            let message = format!("`{date}` is a {weekday}");
+            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message)
+                .hint("leave the weekday out, or name the date it falls on"));
         }
         if draft.times.len() > 1 {
             return Err(self.two_schedules("two moments are two schedules"));
@@ -44,8 +45,9 @@ impl Builder {
         }
         let at = self.instant(&once.day, time.as_ref(), 0)?;
         if at.timestamp() < self.now.timestamp() {
-            let message = format!("{} is in the past", show(&at));
-            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message));
+            let message = format!("`{}` is in the past", show(&at));
+            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message)
+                .hint("name a later moment: `tomorrow at 9am`"));
         }
         self.parsed.at = Some(show(&at));
         Ok(())
@@ -126,7 +128,8 @@ impl Builder {
         }
         if let Some((end, span)) = ends {
             if end.timestamp() < starts.timestamp() {
-                let message = format!("the end, {}, comes before the start, {}", show(&end), show(&starts));
+                let message =
+                    format!("the end, `{}`, comes before the start, `{}`", show(&end), show(&starts));
                 return Err(Trouble::new(Code::Contradiction, span, message));
             }
             self.parsed.end_at = Some(show(&end));

@@ -86,7 +86,8 @@ impl Builder {
             7 => (0b111_1111, "every day"),
             _ => {
                 let message = format!("a week has seven days, not {count}");
-                return Err(Trouble::new(Code::Contradiction, span.clone(), message));
+                return Err(Trouble::new(Code::Contradiction, span.clone(), message)
+                    .hint("write `twice a day`, or name the times: `every day at 9am and 5pm`"));
             }
         };
         self.draft.days.weekdays = mask;
