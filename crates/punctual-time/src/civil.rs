@@ -78,7 +78,8 @@ pub(crate) fn day_of(date: Date) -> i64 {
 /// Whether the year has a 29 February.
 #[inline]
 pub(crate) fn is_leap(year: i32) -> bool {
-    year & 3 == 0 && (year % 100 != 0 || year % 400 == 0)
+    // A multiple of 4 and 25 is one of 100, a multiple of 16 and 25 one of 400.
+    year & 3 == 0 && (year & 15 == 0 || year % 25 != 0)
 }
 
 /// Days in a month.

@@ -31,6 +31,16 @@
 //! answers [`next`](Timing::next), [`prev`](Timing::prev), [`ticks`](Timing::ticks),
 //! [`preview`](Timing::preview), [`explain`](Timing::explain) and [`guard`](Timing::guard).
 //!
+//! ```
+//! use punctual_time::{Cron, Zone, describe, human};
+//!
+//! let context = human::Context { now: "2026-11-15T12:00:00Z".parse().unwrap(), zone: Zone::utc() };
+//! let parsed = human::parse("last weekday of the month at 17:00", &context)?;
+//! assert_eq!(parsed.cron.as_deref(), Some("0 17 LW * *"));
+//! assert_eq!(describe::cron(&"0 17 LW * *".parse::<Cron>()?), "At 17:00 on the last weekday of the month");
+//! # Ok::<(), punctual_time::Error>(())
+//! ```
+//!
 //! # Errors that help
 //!
 //! ```

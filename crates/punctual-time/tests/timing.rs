@@ -185,6 +185,21 @@ fn a_timing_that_cannot_fire_says_why() {
 }
 
 #[test]
+fn intervals_are_answered_at_the_ends_of_time() {
+    for text in ["1s", "99y", "1d", "1 month", "7 months", "36000d"] {
+        for created_at in [Timestamp::MIN, Timestamp::UNIX_EPOCH, Timestamp::MAX] {
+            let mut timing = every(text, "America/New_York");
+            timing.created_at = created_at;
+            for at in [Timestamp::MIN, Timestamp::UNIX_EPOCH, Timestamp::MAX] {
+                assert!(timing.next(at).is_none_or(|next| next > at && next >= created_at));
+                assert!(timing.prev(at).is_none_or(|prev| prev < at && prev >= created_at));
+                assert!(!timing.explain(at).to_string().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_window_is_read_off_the_clock_on_the_wall_through_a_fold() {
     let mut timing = cron("* * * * * *", "America/New_York");
     timing.windows.only_between = Some("01:59:59-02:00".parse().unwrap());

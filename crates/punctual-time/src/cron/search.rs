@@ -86,12 +86,18 @@ impl Cron {
                 next_month = None;
                 continue;
             }
+            let len = civil::month_len(date.year, date.month);
+            if self.has_plain_days() && self.days & days_up_to(len) == 0 {
+                // The 31st in a short month, 29 February in most years: known without the weekday.
+                next_month = None;
+                continue;
+            }
             let is_next = later == 0 || date.month == from + 1;
             let first = match next_month.take() {
                 Some(first) if is_next => first,
                 _ => civil::day_of(Date { day: 1, ..date }),
             };
-            let mask = self.days_of(first, civil::month_len(date.year, date.month));
+            let mask = self.days_of(first, len);
             if mask != 0 {
                 let day = first + i64::from(mask.trailing_zeros()) - 1;
                 return Some(day * DAY + i64::from(self.first_time()));
@@ -192,6 +198,12 @@ impl Cron {
         let (days, weekdays) = (self.month_days(month), self.week_days(month));
         let joined = if self.flags & BOTH_DAYS != 0 { days & weekdays } else { days | weekdays };
         joined & exists
+    }
+
+    /// Whether days are decided by numbers in the day-of-month field alone.
+    #[inline]
+    fn has_plain_days(&self) -> bool {
+        self.flags & (DAY_STAR | WEEKDAY_STAR) == WEEKDAY_STAR && self.last | self.near | self.last_near == 0
     }
 
     /// Days by the day-of-month field.

@@ -1,8 +1,8 @@
 //! Bounds: `starting tomorrow`, `after 6pm`, `until 1 june`, `for 3 weeks`.
 
 use super::cursor::Cursor;
-use super::date::{self, next_weekday};
-use super::draft::{Day, End, Moment, Time, Window};
+use super::date::{self, YearDay, next_weekday};
+use super::draft::{Day, Delay, End, Moment, MonthDay, Stretch, Time, Window};
 use super::month;
 use super::phrase::Parser;
 use super::range::Point;
@@ -62,7 +62,11 @@ impl<'t> Parser<'t> {
         let day = match point {
             Point::Now => return Ok(()),
             Point::Mark(unit, value) => {
-                return self.mark_range(unit, (value, if unit == Unit::Hour { 23 } else { 59 }), span);
+                return self.mark_range(
+                    unit,
+                    Stretch { from: value, to: if unit == Unit::Hour { 23 } else { 59 } },
+                    span,
+                );
             }
             Point::Time(time) => {
                 self.draft.start = Some(Moment { day: Day::Next, time: Some(time), span });
@@ -73,7 +77,7 @@ impl<'t> Parser<'t> {
                 return Ok(());
             }
             Point::Weekday(weekday) => next_weekday(today, weekday),
-            Point::Month(month) => date::next_date(today, (month.into(), 1), span.clone())?,
+            Point::Month(month) => date::next_date(today, MonthDay { month, day: 1 }, span.clone())?,
             Point::Nth(day) => self.next_month_day(day, span.clone())?,
             Point::LastDay => today.last_of_month(),
         };
@@ -122,21 +126,17 @@ impl<'t> Parser<'t> {
         if let Some(year) = month::year(&mut here) {
             let span = here.span_from(start);
             self.cursor = here;
-            let last = date::date((year - 1, 12, 31), span.clone())?;
+            let last = date::date(YearDay { year: year - 1, month: 12, day: 31 }, span.clone())?;
             self.set_end(last, None, span);
             return Ok(true);
         }
         let Some(point) = self.point()? else { return Ok(false) };
         let until = if is_before { Until::Excluded } else { Until::Included };
-        self.end_at(point, (start, until))?;
+        self.end_at(point, start, until)?;
         Ok(true)
     }
 
-    pub(super) fn end_at(
-        &mut self,
-        point: Point,
-        (start, until): (Cursor<'t>, Until),
-    ) -> Result<(), Trouble> {
+    pub(super) fn end_at(&mut self, point: Point, start: Cursor<'t>, until: Until) -> Result<(), Trouble> {
         let is_before = until == Until::Excluded;
         let span = self.cursor.span_from(start);
         let today = self.now.date();
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
             Point::Date(date, time) => (date, time),
             Point::Weekday(weekday) => (next_weekday(today, weekday), None),
             Point::Month(month) => {
-                let first = date::next_date(today, (month.into(), 1), span.clone())?;
+                let first = date::next_date(today, MonthDay { month, day: 1 }, span.clone())?;
                 if is_through {
                     (first.last_of_month(), None)
                 } else {
@@ -177,7 +177,7 @@ impl<'t> Parser<'t> {
         let today = self.now.date();
         here.eat_any(&["the", "this"]);
         if let Some(year) = month::year(here) {
-            return date::date((year, 12, 31), 0..0).ok();
+            return date::date(YearDay { year, month: 12, day: 31 }, 0..0).ok();
         }
         let is_next = here.eat("next");
         let word = here.word()?;
@@ -185,9 +185,9 @@ impl<'t> Parser<'t> {
         if let Some(month) = words::month(word) {
             let year = month::year(here).unwrap_or(0);
             let first = if year > 0 {
-                date::date((year, month.into(), 1), 0..0).ok()?
+                date::date(YearDay { year, month: month.into(), day: 1 }, 0..0).ok()?
             } else {
-                date::next_date(today.first_of_month(), (month.into(), 1), 0..0).ok()?
+                date::next_date(today.first_of_month(), MonthDay { month, day: 1 }, 0..0).ok()?
             };
             return Some(first.last_of_month());
         }
@@ -206,11 +206,11 @@ impl<'t> Parser<'t> {
         self.cursor.skip();
         let is_next = self.cursor.eat_any(&["the next", "the coming", "next"]);
         if is_next && let Some(unit) = self.cursor.unit() {
-            self.draft.lasting = Some((1, unit));
+            self.draft.lasting = Some(Delay { count: 1, unit });
             return Ok(true);
         }
         let Some(parts) = date::delays(&mut self.cursor) else { return self.times() };
-        self.draft.lasting = parts.first().map(|part| (part.count, part.unit));
+        self.draft.lasting = parts.first().copied();
         Ok(parts.len() == 1)
     }
 }

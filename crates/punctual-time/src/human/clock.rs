@@ -60,7 +60,7 @@ pub(super) fn time(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Trouble> {
         *cursor = here;
         return Ok(Some(time));
     }
-    let Some((hour, minute, second, mut is_bare)) = digits(&mut here) else { return Ok(None) };
+    let Some(mut written) = digits(&mut here) else { return Ok(None) };
     let given = half(&mut here);
     let had_clock = here.eat_any(&["o'clock", "o’clock", "o clock", "oclock", "sharp"]);
     if given.is_none() && !had_clock {
@@ -72,10 +72,10 @@ pub(super) fn time(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Trouble> {
     let given = given.or_else(|| half(&mut here));
     let mut beyond = here;
     let spoken = part(&mut beyond);
-    let half = match (given, spoken) {
-        (None, Some(part)) if hour <= 12 => {
+    written.half = match (given, spoken) {
+        (None, Some(part)) if written.hour <= 12 => {
             here = beyond;
-            Some(half_of(part, u8::try_from(hour).unwrap_or(0)))
+            Some(half_of(part, u8::try_from(written.hour).unwrap_or(0)))
         }
         (Some(given), Some(part)) => {
             let is_wrong = match part {
@@ -96,10 +96,8 @@ pub(super) fn time(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Trouble> {
         }
         (given, None) => given,
     };
-    is_bare &= half.is_none();
-    let span = here.span_from(start);
-    let written = Written { hour, minute, second, half, is_bare };
-    let time = written.check(span)?;
+    written.is_bare &= written.half.is_none();
+    let time = written.check(here.span_from(start))?;
     *cursor = here;
     Ok(Some(time))
 }
@@ -139,6 +137,7 @@ fn is_half_next(mut cursor: Cursor<'_>) -> bool {
     half(&mut cursor).is_some()
 }
 
+/// A time as it was written, not yet known to exist.
 struct Written {
     hour: u32,
     minute: u32,
@@ -148,6 +147,16 @@ struct Written {
 }
 
 impl Written {
+    /// A full time.
+    fn at(hour: u32, minute: u32) -> Self {
+        Written { hour, minute, second: 0, half: None, is_bare: false }
+    }
+
+    /// An hour alone.
+    fn bare(hour: u32) -> Self {
+        Written { is_bare: true, ..Written::at(hour, 0) }
+    }
+
     fn check(&self, span: Range<usize>) -> Result<Time, Trouble> {
         let Written { hour, minute, second, half, is_bare } = *self;
         let is_end_of_day = hour == 24 && minute == 0 && second == 0;
@@ -182,24 +191,20 @@ fn named_hour(cursor: &mut Cursor<'_>) -> Option<u8> {
     Some(hour)
 }
 
-/// The digits or number words of a time: hour, minute, second, and whether the hour stands alone.
-fn digits(cursor: &mut Cursor<'_>) -> Option<(u32, u32, u32, bool)> {
+/// The digits or number words of a time.
+fn digits(cursor: &mut Cursor<'_>) -> Option<Written> {
     match cursor.kind()? {
         Kind::Clock { hour, minute, second } => {
             cursor.skip();
-            Some((hour, minute, second.unwrap_or(0), false))
+            Some(Written { second: second.unwrap_or(0), ..Written::at(hour, minute) })
         }
         Kind::Decimal { whole, fraction } if fraction.len() == 2 => {
             cursor.skip();
-            Some((whole, fraction.parse().ok()?, 0, false))
+            Some(Written::at(whole, fraction.parse().ok()?))
         }
-        Kind::Number { value, digits: 4 } => {
+        Kind::Number { value, digits: 3 | 4 } => {
             cursor.skip();
-            Some((value / 100, value % 100, 0, false))
-        }
-        Kind::Number { value, digits: 3 } => {
-            cursor.skip();
-            Some((value / 100, value % 100, 0, false))
+            Some(Written::at(value / 100, value % 100))
         }
         Kind::Number { value, digits } => {
             cursor.skip();
@@ -213,14 +218,14 @@ fn digits(cursor: &mut Cursor<'_>) -> Option<(u32, u32, u32, bool)> {
                 // `1h30m` is a duration.
                 if !(here.is_glued() && here.word().is_some()) {
                     *cursor = here;
-                    return Some((value, minute, 0, false));
+                    return Some(Written::at(value, minute));
                 }
             }
-            if cursor.word() == Some("noon") || cursor.word() == Some("midnight") {
-                let hour = named_hour(cursor)?;
-                return Some((u32::from(hour), 0, 0, false));
+            if value == 12 && matches!(cursor.word(), Some("noon" | "midnight")) {
+                return Some(Written::at(u32::from(named_hour(cursor)?), 0));
             }
-            Some((value, 0, 0, !(digits == 2 && value < 10 || value == 0)))
+            let is_plain = digits == 2 && value < 10 || value == 0;
+            Some(if is_plain { Written::at(value, 0) } else { Written::bare(value) })
         }
         Kind::Word(word) => {
             let hour = words::cardinal(word).filter(|hour| *hour <= 12)?;
@@ -233,9 +238,9 @@ fn digits(cursor: &mut Cursor<'_>) -> Option<(u32, u32, u32, bool)> {
                 && matches!(minute, 1..=9 | 10 | 15 | 20 | 25 | 30 | 35 | 40 | 45 | 50 | 55 | 59)
             {
                 *cursor = here;
-                return Some((hour, minute, 0, false));
+                return Some(Written::at(hour, minute));
             }
-            Some((hour, 0, 0, true))
+            Some(Written::bare(hour))
         }
         _ => None,
     }
@@ -269,7 +274,7 @@ fn past_or_to(cursor: &mut Cursor<'_>) -> Result<Option<Time>, Trouble> {
 }
 
 /// `quarter past`, `20 minutes to`: the minutes, and true for past.
-pub(super) fn minutes_past_or_to(cursor: &mut Cursor<'_>) -> Option<(u32, bool)> {
+fn minutes_past_or_to(cursor: &mut Cursor<'_>) -> Option<(u32, bool)> {
     let mut here = *cursor;
     here.eat("a");
     // `8 to 18` is a range of hours: only `ten to six` and `10 minutes to 6` count backwards.

@@ -70,6 +70,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
+    /// The bytes of the token before this place.
+    pub(super) fn span_before(mut self) -> Range<usize> {
+        self.at = self.at.saturating_sub(1);
+        self.span()
+    }
+
     /// The bytes from `start` up to the token before this place.
     pub(super) fn span_from(&self, start: Cursor<'t>) -> Range<usize> {
         let from = start.span().start;

@@ -2,7 +2,7 @@
 
 use super::clock;
 use super::cursor::{Cursor, Ordinal};
-use super::draft::{Day, Group, Half, Moment, Part, Time};
+use super::draft::{Day, Delay, Group, Half, Moment, MonthDay, Part, Stretch, Time};
 use super::every::decimal_seconds;
 use super::list;
 use super::month;
@@ -14,8 +14,17 @@ use jiff::civil::Date;
 use jiff::{Span, ToSpan, Zoned};
 use std::ops::Range;
 
-/// A checked date of year, month and day.
-pub(super) fn date((year, month, day): (u32, u32, u32), span: Range<usize>) -> Result<Date, Trouble> {
+/// A date as it was written, which need not exist.
+#[derive(Clone, Copy)]
+pub(super) struct YearDay {
+    pub(super) year: u32,
+    pub(super) month: u32,
+    pub(super) day: u32,
+}
+
+/// The date, if it exists.
+pub(super) fn date(written: YearDay, span: Range<usize>) -> Result<Date, Trouble> {
+    let YearDay { year, month, day } = written;
     let parts = (i16::try_from(year), i8::try_from(month), i8::try_from(day));
     if let (Ok(year), Ok(month), Ok(day)) = parts
         && (1970..=2199).contains(&year)
@@ -23,14 +32,8 @@ pub(super) fn date((year, month, day): (u32, u32, u32), span: Range<usize>) -> R
     {
         return Ok(date);
     }
-    Err(Trouble::new(Code::Contradiction, span, format!("there is no day {year:04}-{month:02}-{day:02}")))
-}
-
-/// A calendar or clock duration from now.
-#[derive(Clone, Copy)]
-pub(super) struct Delay {
-    pub(super) count: u32,
-    pub(super) unit: Unit,
+    Err(Trouble::new(Code::Contradiction, span, format!("there is no day `{year:04}-{month:02}-{day:02}`"))
+        .hint("write a day of the calendar, 1970 to 2199"))
 }
 
 impl Delay {
@@ -58,7 +61,7 @@ impl<'t> Parser<'t> {
         let start = self.cursor;
         let Some(Kind::Date { year, month, day }) = start.kind() else { return Ok(false) };
         self.cursor.skip();
-        self.set_once((year, month, day), start)?;
+        self.set_once(YearDay { year, month, day }, start)?;
         self.draft.note_group(Group::Day);
         if !self.cursor.is_done() && clock::clear_time(&mut self.cursor.clone())?.is_some() {
             return self.times();
@@ -95,8 +98,12 @@ impl<'t> Parser<'t> {
     }
 
     fn keep_day(&mut self, date: Date, start: Cursor<'t>) -> Result<bool, Trouble> {
-        let parts = (date.year().unsigned_abs(), date.month().unsigned_abs(), date.day().unsigned_abs());
-        self.set_once((parts.0.into(), parts.1.into(), parts.2.into()), start)?;
+        let written = YearDay {
+            year: date.year().unsigned_abs().into(),
+            month: date.month().unsigned_abs().into(),
+            day: date.day().unsigned_abs().into(),
+        };
+        self.set_once(written, start)?;
         self.draft.note_group(Group::Day);
         Ok(true)
     }
@@ -136,7 +143,7 @@ impl<'t> Parser<'t> {
                 here = beyond;
             }
             self.cursor = here;
-            self.draft.years = Some((first, last));
+            self.draft.years = Some(Stretch { from: first, to: last });
             return Ok(true);
         }
         if self.part_phrase() || self.quarter_name() || self.zone_after_in()? {
@@ -199,7 +206,7 @@ impl<'t> Parser<'t> {
         if let Some(Kind::Date { year, month, day }) = here.kind() {
             here.skip();
             self.cursor = here;
-            return date((year, month, day), here.span_from(start)).map(Some);
+            return date(YearDay { year, month, day }, here.span_from(start)).map(Some);
         }
         if let Some(found) = relative_day(&mut here, &self.now) {
             self.cursor = here;
@@ -211,9 +218,9 @@ impl<'t> Parser<'t> {
         let found = match month::year(&mut beyond) {
             Some(year) => {
                 here = beyond;
-                date((year, month, day), here.span_from(start))?
+                date(YearDay { year, month, day }, here.span_from(start))?
             }
-            None => next_date(self.now.date(), (month, day), here.span_from(start))?,
+            None => next_date(self.now.date(), MonthDay::new(month, day), here.span_from(start))?,
         };
         self.cursor = here;
         Ok(Some(found))
@@ -359,11 +366,12 @@ fn month_and_day(cursor: &mut Cursor<'_>) -> Result<Option<(u32, u32)>, Trouble>
 }
 
 /// The next such day, today included; 29 February waits for a leap year.
-pub(super) fn next_date(today: Date, (month, day): (u32, u32), span: Range<usize>) -> Result<Date, Trouble> {
+pub(super) fn next_date(today: Date, wanted: MonthDay, span: Range<usize>) -> Result<Date, Trouble> {
+    let (month, day) = (wanted.month.into(), wanted.day.into());
     let year = u32::from(today.year().unsigned_abs());
     let mut refused = None;
     for year in year..=year + 8 {
-        match date((year, month, day), span.clone()) {
+        match date(YearDay { year, month, day }, span.clone()) {
             Ok(found) if found >= today => return Ok(found),
             Ok(_) => {}
             Err(trouble) => refused = Some(trouble),

@@ -1,6 +1,7 @@
 //! Days: weekdays, days of the month, the n-th weekday, the last day, months and yearly dates.
 
 use super::cursor::{Cursor, Ordinal};
+use super::date::YearDay;
 use super::draft::Group;
 use super::every::title;
 use super::list::{mixed_list, month_list, number_list, ordinal_list, weekday_list, weekday_names};
@@ -21,6 +22,20 @@ enum Period {
     Year,
     /// Months by name, bit n is month n.
     Named(u16),
+}
+
+/// The end of a period that an ordinal counts from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Start,
+    End,
+}
+
+impl Side {
+    fn of(list: &[Ordinal]) -> Side {
+        let from_end = list.iter().any(|ordinal| matches!(ordinal, Ordinal::FromEnd(_)));
+        if from_end { Side::End } else { Side::Start }
+    }
 }
 
 impl<'t> Parser<'t> {
@@ -218,7 +233,9 @@ impl<'t> Parser<'t> {
         if let (Period::Named(months), [Ordinal::Nth(day)]) = (of, list.as_slice())
             && let Some(year) = year(&mut self.cursor)
         {
-            return self.set_once((year, months.trailing_zeros(), *day), start).map(|()| true);
+            return self
+                .set_once(YearDay { year, month: months.trailing_zeros(), day: *day }, start)
+                .map(|()| true);
         }
         self.days_in(&list, of, span)?;
         Ok(true)
@@ -305,7 +322,8 @@ impl<'t> Parser<'t> {
                 Ordinal::FromEnd(1) => self.draft.days.last |= mask,
                 Ordinal::Nth(n) => {
                     let message = format!("no month has a weekday {n} times");
-                    return Err(Trouble::new(Code::Contradiction, span, message));
+                    return Err(Trouble::new(Code::Contradiction, span, message)
+                        .hint("write `first` to `fifth`, or `last`"));
                 }
                 Ordinal::FromEnd(_) => {
                     let message = "only the last such weekday of a month can be counted from its end";
@@ -318,7 +336,8 @@ impl<'t> Parser<'t> {
             let day = (0..7).find(|day| mask >> day & 1 == 1).unwrap_or(0);
             self.draft.assume(format!("the {} is counted within the month", title(words::WEEKDAYS[day])));
         }
-        self.apply_period(period, Side::of(list));
+        let side = Side::of(list);
+        self.apply_period(period, side);
         Ok(())
     }
 
@@ -335,7 +354,8 @@ impl<'t> Parser<'t> {
                 }
             }
         }
-        self.apply_period(period, Side::of(list));
+        let side = Side::of(list);
+        self.apply_period(period, side);
         Ok(())
     }
 
@@ -344,6 +364,7 @@ impl<'t> Parser<'t> {
         if period == Period::Week {
             return self.days_of_week(list, span);
         }
+        let side = Side::of(list);
         for ordinal in list {
             match *ordinal {
                 Ordinal::Nth(day @ 1..=31) => {
@@ -359,7 +380,6 @@ impl<'t> Parser<'t> {
                 _ => return Err(out_of_month(span)),
             }
         }
-        let side = Side::of(list);
         if side == Side::End || !matches!(period, Period::Named(_)) {
             self.apply_period(period, side);
         }
@@ -388,20 +408,6 @@ impl<'t> Parser<'t> {
             (Period::Year, Side::End) => 1 << 12,
             _ => 0,
         };
-    }
-}
-
-/// From which end of a period its days are counted.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Start,
-    End,
-}
-
-impl Side {
-    fn of(list: &[Ordinal]) -> Self {
-        let from_end = list.iter().any(|ordinal| matches!(ordinal, Ordinal::FromEnd(_)));
-        if from_end { Self::End } else { Self::Start }
     }
 }
 

@@ -132,7 +132,7 @@ pub(super) enum Day {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     pub(super) set: u64,
-    pub(super) range: Option<(u32, u32)>,
+    pub(super) range: Option<Stretch>,
     pub(super) span: Range<usize>,
 }
 
@@ -143,6 +143,50 @@ pub(super) struct Place {
     pub(super) note: Option<String>,
 }
 
+/// A calendar or clock duration from now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Delay {
+    pub(super) count: u32,
+    pub(super) unit: Unit,
+}
+
+/// Two numbers and all between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stretch {
+    pub(super) from: u32,
+    pub(super) to: u32,
+}
+
+/// A day of every year.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MonthDay {
+    pub(super) month: u8,
+    pub(super) day: u8,
+}
+
+impl MonthDay {
+    /// Numbers that are too large become days that do not exist.
+    pub(super) fn new(month: u32, day: u32) -> Self {
+        let small = |value: u32| u8::try_from(value).unwrap_or(u8::MAX);
+        MonthDay { month: small(month), day: small(day) }
+    }
+}
+
+/// `three times a day`.
+#[derive(Clone, Debug)]
+pub(super) struct TimesPer {
+    pub(super) count: u32,
+    pub(super) unit: Unit,
+    pub(super) span: Range<usize>,
+}
+
+/// `the end of the month`; without a unit it is that of the rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct EdgeOf {
+    pub(super) edge: Edge,
+    pub(super) unit: Option<Unit>,
+}
+
 /// Everything a text can say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
@@ -150,27 +194,27 @@ pub(super) struct Draft {
     /// A duration written as data (`90s`): always an interval, never a cron.
     pub(super) literal: Option<u64>,
     /// `three times a day`.
-    pub(super) times_per: Option<(u32, Unit, Range<usize>)>,
+    pub(super) times_per: Option<TimesPer>,
     pub(super) times: Vec<Time>,
     pub(super) seconds: Marks,
     pub(super) minutes: Marks,
     pub(super) hours: Marks,
     pub(super) part: Option<Part>,
     pub(super) days: Days,
-    pub(super) day_range: Option<(u32, u32)>,
+    pub(super) day_range: Option<Stretch>,
     /// Months named without a day, bit n is month n.
     pub(super) months: u16,
     /// `every january`: a month that stands for its first day.
     pub(super) is_month_the_day: bool,
     /// `every 2 months between the 2nd and 10th month`.
-    pub(super) month_range: Option<(u32, u32)>,
+    pub(super) month_range: Option<Stretch>,
     /// `every quarter`: its last day is in its last month.
     pub(super) is_quarter: bool,
     /// Dates such as `july 4th`: month and day.
-    pub(super) dates: Vec<(u8, u8)>,
+    pub(super) dates: Vec<MonthDay>,
     /// `friday the 13th`: both must hold.
     pub(super) is_both: bool,
-    pub(super) edge: Option<(Edge, Option<Unit>)>,
+    pub(super) edge: Option<EdgeOf>,
     pub(super) windows: Vec<Window>,
     /// `except from 12:00 to 13:00`, `except at noon`.
     pub(super) not_windows: Vec<Window>,
@@ -179,9 +223,9 @@ pub(super) struct Draft {
     pub(super) start: Option<Moment>,
     pub(super) end: Option<Moment>,
     /// Years that bound the schedule, first and last.
-    pub(super) years: Option<(u32, u32)>,
+    pub(super) years: Option<Stretch>,
     /// `for 3 weeks`: count and unit.
-    pub(super) lasting: Option<(u32, Unit)>,
+    pub(super) lasting: Option<Delay>,
     pub(super) not_weekdays: u8,
     pub(super) is_not_holidays: bool,
     pub(super) not_months: u16,

@@ -1,7 +1,7 @@
 //! Frequencies: `every 15 minutes`, `each monday`, `hourly`, `twice a day`, `90s`.
 
 use super::cursor::{Cursor, Ordinal};
-use super::draft::{Group, Rate};
+use super::draft::{Group, Rate, TimesPer};
 use super::phrase::Parser;
 use super::token::Kind;
 use super::trouble::{Code, Trouble};
@@ -16,12 +16,12 @@ const COUNT_MAX: u32 = 999_999_999;
 impl<'t> Parser<'t> {
     /// Keeps `every count units`. Two different counts of one unit contradict each other.
     pub(super) fn set_rate(&mut self, count: u32, unit: Unit, span: Range<usize>) -> Result<(), Trouble> {
-        if count == 0 || count > COUNT_MAX {
-            return Err(Trouble::new(
-                Code::Contradiction,
-                span,
-                format!("`{count}` is not a number of units to wait: write 1 to {COUNT_MAX}"),
-            ));
+        if count == 0 {
+            return Err(Trouble::new(Code::Contradiction, span, "an interval of `0` would never end")
+                .hint("write `every 1 minute` or more"));
+        }
+        if count > COUNT_MAX {
+            return Err(Trouble::new(Code::Contradiction, span, format!("`{count}` is too large a number")));
         }
         let slot = &mut self.draft.rates[unit as usize];
         match slot {
@@ -323,7 +323,7 @@ impl<'t> Parser<'t> {
         if count == 1 {
             self.set_rate(1, unit, span)?;
         } else {
-            self.draft.times_per = Some((count, unit, span));
+            self.draft.times_per = Some(TimesPer { count, unit, span });
         }
         Ok(true)
     }

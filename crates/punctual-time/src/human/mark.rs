@@ -93,23 +93,8 @@ impl<'t> Parser<'t> {
                 here = beyond;
             }
             _ if !is_past && (is_list || !here.is_done()) => return Ok(false),
-            _ => {
-                let mut time = here;
-                let is_time = clock::time(&mut time).is_ok_and(|time| time.is_some());
-                if is_time {
-                    return Ok(false);
-                }
-                let is_open = here.is_done()
-                    || here.word().is_some_and(|word| {
-                        matches!(
-                            word,
-                            "every" | "each" | "hour" | "hours" | "on" | "between" | "from" | "during"
-                        )
-                    });
-                if !is_open {
-                    return Ok(false);
-                }
-            }
+            _ if !is_open(here) => return Ok(false),
+            _ => {}
         }
         let unit = unit.unwrap_or(Unit::Minute);
         let set = if is_past {
@@ -146,4 +131,11 @@ impl<'t> Parser<'t> {
         }
         Ok(self.mark_phrase()? || self.day_items()?)
     }
+}
+
+/// Whether `15 past` may end here: no time follows that it would belong to.
+fn is_open(here: Cursor<'_>) -> bool {
+    const NEXT: [&str; 8] = ["every", "each", "hour", "hours", "on", "between", "from", "during"];
+    let is_time = clock::time(&mut here.clone()).is_ok_and(|time| time.is_some());
+    !is_time && (here.is_done() || here.word().is_some_and(|word| NEXT.contains(&word)))
 }

@@ -3,6 +3,22 @@
 //! Start with [`parse`]. `token` splits the text, `phrase` reads one phrase after another in any order (the other
 //! files each know one kind of phrase), `draft` holds what was said, `build` decides what it means together.
 //!
+//! | phrases, in any order | examples |
+//! | --- | --- |
+//! | how often | `every 15 minutes`, `every other friday`, `hourly`, `twice a day`, `every 2 weeks`, `90s` |
+//! | what time | `at 9am and 5pm`, `17:30`, `0900`, `noon`, `quarter past nine`, `15 minutes past every hour` |
+//! | which days | `mon-fri`, `weekends`, `the 1st and 15th`, `last day of the month`, `second tuesday`, `nearest weekday to the 15th`, `friday the 13th` |
+//! | which months | `in march`, `from june to august`, `every quarter`, `july 4th` |
+//! | once | `tomorrow at 8am`, `in 20 minutes`, `next friday at noon`, `on 2026-12-24 at 18:00` |
+//! | window | `between 9am and 5pm`, `from 8 to 18`, `9-17`, `during business hours`, `in the morning` |
+//! | except | `except on weekends`, `but not in december`, `excluding holidays`, `except from 12:00 to 13:00` |
+//! | bounds | `starting tomorrow`, `until 1 june`, `for 3 weeks`, `in 2027` |
+//! | zone | `EST`, `New York time`, `in Europe/Berlin`, `UTC+2` |
+//!
+//! Where cron would count wrongly, the answer is an interval: `every 45 minutes` is `45m`, never `*/45`. A window ends
+//! before its last minute (`between 9am and 5pm` has no tick at 17:00), except for a rate of hours, which people count
+//! with both ends, and after `through`. A number alone is on the 24-hour clock.
+//!
 //! It never guesses in silence: each guess is a sentence in [`Parsed::assumed`], and what has several meanings is
 //! refused with the candidates.
 
@@ -136,12 +152,12 @@ fn read(text: &str, context: &Context) -> Result<Parsed, Trouble> {
         Ok((parser.draft, parser.now))
     };
     let (draft, now) = draft_in(&context.zone)?;
-    let Some(place) = &draft.zone else { return build::build(draft, now, (&context.zone, text)) };
+    let Some(place) = &draft.zone else { return build::build(draft, now, &context.zone, text) };
     // Today may be another day in the zone that the text names: read it again there.
     let zone = Zone::get(&place.name)
         .map_err(|error| Trouble::new(Code::UnknownZone, 0..text.len(), error.to_string()))?;
     let (draft, now) = draft_in(&zone)?;
-    build::build(draft, now, (&zone, text))
+    build::build(draft, now, &zone, text)
 }
 
 /// Text that is cron already.

@@ -1,7 +1,8 @@
 //! Months and yearly dates: `july 4th`, `1 june 2027`, `june to august`, `christmas day`.
 
 use super::cursor::Cursor;
-use super::draft::{Day, Moment};
+use super::date::YearDay;
+use super::draft::{Day, Moment, MonthDay, Stretch};
 use super::every::title;
 use super::list::{mixed_list, month_days, month_list};
 use super::phrase::Parser;
@@ -32,7 +33,7 @@ impl<'t> Parser<'t> {
         let Some((_, month, day)) = NAMED.iter().find(|(name, ..)| self.cursor.eat(name)) else {
             return Ok(false);
         };
-        self.draft.dates.push((*month, *day));
+        self.draft.dates.push(MonthDay { month: *month, day: *day });
         Ok(true)
     }
 
@@ -46,7 +47,7 @@ impl<'t> Parser<'t> {
                 return Err(Trouble::new(Code::Contradiction, span, format!("{name} has no day {day}"))
                     .hint(format!("{name} ends with day {}", LONGEST[usize::from(month) - 1])));
             }
-            self.draft.dates.push((month, day));
+            self.draft.dates.push(MonthDay { month, day });
         }
         Ok(())
     }
@@ -62,7 +63,7 @@ impl<'t> Parser<'t> {
         let Some(days) = days else {
             // `december 2026`: the month, in that year only.
             if let Some(year) = year(&mut here) {
-                self.draft.years = Some((year, year));
+                self.draft.years = Some(Stretch { from: year, to: year });
             }
             self.cursor = here;
             self.draft.months |= months;
@@ -75,7 +76,7 @@ impl<'t> Parser<'t> {
         {
             self.cursor = here;
             return self
-                .set_once((year, months.trailing_zeros(), days.trailing_zeros()), start)
+                .set_once(YearDay { year, month: months.trailing_zeros(), day: days.trailing_zeros() }, start)
                 .map(|()| true);
         }
         self.cursor = beyond;
@@ -97,7 +98,7 @@ impl<'t> Parser<'t> {
             && let Some(year) = year(&mut self.cursor)
         {
             return self
-                .set_once((year, months.trailing_zeros(), days.trailing_zeros()), start)
+                .set_once(YearDay { year, month: months.trailing_zeros(), day: days.trailing_zeros() }, start)
                 .map(|()| true);
         }
         for day in (0..60u32).filter(|day| days >> day & 1 == 1) {
@@ -107,7 +108,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Keeps the date of a one-shot.
-    pub(super) fn set_once(&mut self, date: (u32, u32, u32), start: Cursor<'t>) -> Result<(), Trouble> {
+    pub(super) fn set_once(&mut self, date: YearDay, start: Cursor<'t>) -> Result<(), Trouble> {
         let span = self.cursor.span_from(start);
         let date = super::date::date(date, span.clone())?;
         if self.draft.once.is_some() {

@@ -2,7 +2,7 @@
 
 use super::clock;
 use super::cursor::Cursor;
-use super::draft::{Draft, Edge, Marks, Part};
+use super::draft::{Draft, Edge, EdgeOf, Marks, Part};
 use super::example;
 use super::list::number_list;
 use super::token::Kind;
@@ -256,7 +256,7 @@ impl<'t> Parser<'t> {
                 if !self.edge_of_months(beyond) {
                     return false;
                 }
-                self.draft.edge = Some((edge, Some(Unit::Month)));
+                self.draft.edge = Some(EdgeOf { edge, unit: Some(Unit::Month) });
                 return true;
             }
             _ if had_article || self.cursor.at > 0 => {
@@ -268,7 +268,7 @@ impl<'t> Parser<'t> {
             }
             _ => return false,
         }
-        self.draft.edge = Some((edge, unit));
+        self.draft.edge = Some(EdgeOf { edge, unit });
         true
     }
 

@@ -4,7 +4,7 @@ use super::bound::Until;
 use super::clock;
 use super::cursor::{Cursor, Ordinal};
 use super::date;
-use super::draft::{Day, End, Half, Moment, Time, Window};
+use super::draft::{Day, End, Half, Moment, Stretch, Time, Window};
 use super::month;
 use super::phrase::Parser;
 use super::token::Kind;
@@ -136,33 +136,8 @@ impl<'t> Parser<'t> {
         }
         let mut here = self.cursor;
         here.eat_any(&["on the", "at", "on", "the"]);
-        if let Some(word) = here.word() {
-            if let Some(weekday) = words::weekday(word) {
-                here.skip();
-                self.cursor = here;
-                return Ok(Some(Point::Weekday(weekday)));
-            }
-            if let Some(month) = words::month(word) {
-                here.skip();
-                if let Some(year) = month::year(&mut here) {
-                    let span = here.span_from(self.cursor);
-                    self.cursor = here;
-                    return Ok(Some(Point::Date(date::date((year, month.into(), 1), span)?, None)));
-                }
-                self.cursor = here;
-                return Ok(Some(Point::Month(month)));
-            }
-            if here.eat("last day") {
-                self.cursor = here;
-                return Ok(Some(Point::LastDay));
-            }
-            if let Some(unit) = words::unit(word).filter(|unit| *unit <= Unit::Day) {
-                here.skip();
-                if let Some(value) = here.cardinal() {
-                    self.cursor = here;
-                    return Ok(Some(Point::Mark(unit, value)));
-                }
-            }
+        if let Some(found) = self.named_point(here)? {
+            return Ok(Some(found));
         }
         let mut beyond = here;
         if let Some(Ordinal::Nth(value)) = beyond.ordinal() {
@@ -187,6 +162,41 @@ impl<'t> Parser<'t> {
         Ok(time.map(Point::Time))
     }
 
+    /// A weekday, a month, the last day, or `minute 5`.
+    fn named_point(&mut self, mut here: Cursor<'t>) -> Result<Option<Point>, Trouble> {
+        let Some(word) = here.word() else { return Ok(None) };
+        if let Some(weekday) = words::weekday(word) {
+            here.skip();
+            self.cursor = here;
+            return Ok(Some(Point::Weekday(weekday)));
+        }
+        if let Some(month) = words::month(word) {
+            here.skip();
+            if let Some(year) = month::year(&mut here) {
+                let span = here.span_from(self.cursor);
+                self.cursor = here;
+                return Ok(Some(Point::Date(
+                    date::date(date::YearDay { year, month: month.into(), day: 1 }, span)?,
+                    None,
+                )));
+            }
+            self.cursor = here;
+            return Ok(Some(Point::Month(month)));
+        }
+        if here.eat("last day") {
+            self.cursor = here;
+            return Ok(Some(Point::LastDay));
+        }
+        if let Some(unit) = words::unit(word).filter(|unit| *unit <= Unit::Day) {
+            here.skip();
+            if let Some(value) = here.cardinal() {
+                self.cursor = here;
+                return Ok(Some(Point::Mark(unit, value)));
+            }
+        }
+        Ok(None)
+    }
+
     /// The time that belongs to a date: `tomorrow at 9am`, `2026-12-24 18:00`.
     pub(super) fn time_after_day(&mut self) -> Result<Option<Time>, Trouble> {
         let mut here = self.cursor;
@@ -204,7 +214,8 @@ impl<'t> Parser<'t> {
         match (first, second) {
             (Point::Time(from), Point::Time(to)) if from.second_of_day() == to.second_of_day() => {
                 let message = "a window needs two different times";
-                return Err(Trouble::new(Code::Contradiction, span, message));
+                return Err(Trouble::new(Code::Contradiction, span, message)
+                    .hint("leave the window out for the whole day"));
             }
             (Point::Time(from), Point::Time(to)) => {
                 let window = self.window(from, to, (span, end));
@@ -217,26 +228,28 @@ impl<'t> Parser<'t> {
                 self.draft.months |= turn(from - 1, to - 1, 12) << 1;
             }
             (Point::Nth(from), Point::Mark(unit, to)) | (Point::Mark(unit, from), Point::Mark(_, to)) => {
-                self.mark_range(unit, (from, to), span)?;
+                self.mark_range(unit, Stretch { from, to }, span)?;
             }
-            (Point::Nth(from), Point::Nth(to)) => self.mark_range(Unit::Day, (from, to), span)?,
+            (Point::Nth(from), Point::Nth(to)) => self.mark_range(Unit::Day, Stretch { from, to }, span)?,
             // `from the 1st to the 10th of march`
             (Point::Nth(from), Point::Date(to, time)) => {
                 self.draft.times.extend(time);
                 self.draft.months |= 1 << to.month();
-                self.mark_range(Unit::Day, (from, u32::from(to.day().unsigned_abs())), span)?;
+                self.mark_range(Unit::Day, Stretch { from, to: to.day().unsigned_abs().into() }, span)?;
             }
-            (Point::Nth(from), Point::LastDay) => self.mark_range(Unit::Day, (from, 31), span)?,
+            (Point::Nth(from), Point::LastDay) => {
+                self.mark_range(Unit::Day, Stretch { from, to: 31 }, span)?;
+            }
             (Point::Date(from, at), Point::Date(to, until)) => {
                 self.draft.start = Some(Moment { day: Day::On(from), time: at, span: span.clone() });
                 self.set_end(to, until, span);
             }
             (Point::Now, end @ (Point::Date(..) | Point::Weekday(_) | Point::Month(_) | Point::Time(_))) => {
-                self.end_at(end, (start, Until::Included))?;
+                self.end_at(end, start, Until::Included)?;
             }
             (Point::Date(from, at), end @ (Point::Weekday(_) | Point::Month(_) | Point::Time(_))) => {
                 self.draft.start = Some(Moment { day: Day::On(from), time: at, span });
-                self.end_at(end, (start, Until::Included))?;
+                self.end_at(end, start, Until::Included)?;
             }
             _ => {
                 let message = "a range needs two ends of the same kind";
@@ -252,9 +265,10 @@ impl<'t> Parser<'t> {
     pub(super) fn mark_range(
         &mut self,
         unit: Unit,
-        (from, to): (u32, u32),
+        stretch: Stretch,
         span: Range<usize>,
     ) -> Result<(), Trouble> {
+        let Stretch { from, to } = stretch;
         let (low, high) = match unit {
             Unit::Day => (1, 31),
             Unit::Month => (1, 12),
@@ -266,9 +280,9 @@ impl<'t> Parser<'t> {
             return Err(Trouble::new(Code::Contradiction, span, message));
         }
         match unit {
-            Unit::Day => self.draft.day_range = Some((from, to)),
-            Unit::Month => self.draft.month_range = Some((from, to)),
-            unit => self.marks(unit).range = Some((from, to)),
+            Unit::Day => self.draft.day_range = Some(stretch),
+            Unit::Month => self.draft.month_range = Some(stretch),
+            unit => self.marks(unit).range = Some(stretch),
         }
         Ok(())
     }

@@ -276,7 +276,7 @@ impl Parser<'_> {
         match &self.draft.zone {
             Some(old) if old.name != name => Err(Trouble::new(
                 Code::Contradiction,
-                self.cursor.span(),
+                self.cursor.span_before(),
                 format!("`{}` and `{name}` are two time zones", old.name),
             )
             .hint("write one schedule for each")),

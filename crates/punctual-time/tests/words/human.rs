@@ -108,6 +108,23 @@ fn an_error_names_the_word_its_place_and_the_nearest_sentences() {
     assert_eq!(error.code(), "too_long");
 }
 
+/// What a person sees: the text, a line under the place, the message and the hint.
+fn refusal(text: &str) -> String {
+    let error = parse(text).unwrap_err();
+    let span = error.span();
+    let marks = format!("{}{}", " ".repeat(span.start), "^".repeat(span.len().max(1)));
+    let hint = error.hint().map_or(String::new(), |hint| format!("hint: {hint}\n"));
+    format!("{text}\n{marks}\nerror: {error} [{}]\n{hint}", error.code())
+}
+
+#[test]
+fn every_refusal_points_at_its_place_and_says_what_to_write() {
+    let expected = include_str!("refusals.txt");
+    let texts = expected.split("\n\n").filter_map(|block| block.lines().next());
+    let found: Vec<String> = texts.map(refusal).collect();
+    assert_eq!(found.join("\n"), expected);
+}
+
 #[test]
 fn every_sentence_that_a_hint_offers_is_understood() {
     let mut offered = 0;

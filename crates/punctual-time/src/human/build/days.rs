@@ -1,6 +1,6 @@
 //! Days of the month, months and weekdays: the last three fields.
 
-use super::super::draft::{Day, Days};
+use super::super::draft::{Day, Days, MonthDay, Stretch};
 use super::super::trouble::Trouble;
 use super::super::words::Unit;
 use super::{Builder, field, steps};
@@ -52,7 +52,7 @@ impl Builder {
 
     /// `from the 2nd through the 29th`, counted by `every 3 days` if that was said.
     fn take_range(&mut self) {
-        if let Some((from, to)) = self.draft.day_range {
+        if let Some(Stretch { from, to }) = self.draft.day_range {
             let count = self.draft.rate(Unit::Day).map_or(1, |rate| rate.count);
             self.draft.days.month_days |= u32::try_from(steps(from, to, count)).unwrap_or(0);
         }
@@ -63,7 +63,7 @@ impl Builder {
         let mut months = self.draft.months;
         if !dates.is_empty() {
             let (mut named, mut days) = (0u16, 0u32);
-            for (month, day) in &dates {
+            for MonthDay { month, day } in &dates {
                 named |= 1 << month;
                 days |= 1 << day;
             }
@@ -107,7 +107,7 @@ impl Builder {
 
     /// `every 3 months`: from January, or from the month of the start.
     fn every_months(&self, count: u32) -> u16 {
-        if let Some((from, to)) = self.draft.month_range {
+        if let Some(Stretch { from, to }) = self.draft.month_range {
             return u16::try_from(steps(from, to, count)).unwrap_or(ALL_MONTHS);
         }
         let days = &self.draft.days;
@@ -129,12 +129,12 @@ impl Builder {
         let days = &self.draft.days;
         if has_rate(Unit::Month) && days.weekdays != 0 && finest == Some(Unit::Month) {
             return Err(self
-                .contradiction("it is not clear which of these weekdays of the month is meant")
+                .ambiguous("it is not clear which of these weekdays of the month is meant")
                 .hint("write `first friday of the month`, or `every friday`"));
         }
         if finest == Some(Unit::Year) && days.weekdays != 0 && !self.is_month_said {
             return Err(self
-                .contradiction("it is not clear which of these weekdays of the year is meant")
+                .ambiguous("it is not clear which of these weekdays of the year is meant")
                 .hint("write `first friday of january`, or `every friday`"));
         }
         if finest == Some(Unit::Week) && days.has_month_days() && !days.has_weekdays() {

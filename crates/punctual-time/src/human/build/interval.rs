@@ -1,6 +1,6 @@
 //! Intervals: what cron cannot count. `every 45 minutes`, `every other friday at noon`, `every 5 months`.
 
-use super::super::draft::{Day, End, Moment, Time};
+use super::super::draft::{Day, End, Moment, MonthDay, Time};
 use super::super::trouble::Trouble;
 use super::super::words::Unit;
 use super::Builder;
@@ -42,9 +42,9 @@ impl Builder {
         self.parsed.every = Some(text);
         let draft = &self.draft;
         if draft.months != 0 && unit < Unit::Month || draft.not_months != 0 || draft.not_month_days != 0 {
-            return Err(
-                self.contradiction("an interval cannot be limited to some months or days of the month")
-            );
+            return Err(self
+                .contradiction("an interval cannot be limited to some months or days of the month")
+                .hint("write a rate that cron can count, such as `every 30 minutes in december`"));
         }
         if draft.minutes.named_any() || draft.hours.named_any() || draft.seconds.named_any() {
             return Err(self.contradiction("an interval does not fall on fixed marks of the clock"));
@@ -164,7 +164,7 @@ impl Builder {
             return draft.days.weekdays == 0 || draft.days.weekdays >> weekday & 1 == 1;
         }
         if !draft.dates.is_empty() {
-            return draft.dates.contains(&(month, number));
+            return draft.dates.contains(&MonthDay { month, day: number });
         }
         let is_month = draft.months == 0 || draft.months >> month & 1 == 1;
         let is_last = draft.days.before_end.contains(&0) && day == day.last_of_month();

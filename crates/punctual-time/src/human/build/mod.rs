@@ -28,7 +28,7 @@ pub(super) struct Builder {
 }
 
 /// Decides what the draft means.
-pub(super) fn build(draft: Draft, now: Zoned, (zone, text): (&Zone, &str)) -> Result<Parsed, Trouble> {
+pub(super) fn build(draft: Draft, now: Zoned, zone: &Zone, text: &str) -> Result<Parsed, Trouble> {
     let whole = 0..text.len();
     let is_month_said = draft.months != 0;
     let mut builder =
@@ -72,6 +72,10 @@ impl Builder {
 
     fn two_schedules(&self, message: &str) -> Trouble {
         Trouble::new(Code::TwoSchedules, self.whole.clone(), message).hint("write one schedule for each")
+    }
+
+    fn ambiguous(&self, message: &str) -> Trouble {
+        Trouble::new(Code::Ambiguous, self.whole.clone(), message)
     }
 
     fn contradiction(&self, message: impl Into<String>) -> Trouble {
@@ -128,7 +132,7 @@ impl Builder {
         let weekdays = cron.set(Field::DayOfWeek).bits();
         let is_weekly = cron.is_star(Field::DayOfMonth) && cron.nth_weekdays().next().is_none();
         if is_weekly && weekdays & !u64::from(self.draft.not_weekdays) == 0 {
-            return Err(self.contradiction("no weekday is left"));
+            return Err(self.contradiction("no weekday is left").hint("leave out fewer days"));
         }
         self.parsed.cron = Some(cron.to_string());
         Ok(())

@@ -1,7 +1,6 @@
 //! Moments: the instant of a one-shot, the start and the end.
 
-use super::super::date::Delay;
-use super::super::draft::{Day, Moment, Time};
+use super::super::draft::{Day, Moment, Stretch, Time};
 use super::super::trouble::{Code, Trouble};
 use super::super::words::Unit;
 use super::Builder;
@@ -30,8 +29,9 @@ impl Builder {
             && draft.days.weekdays >> date.weekday().to_sunday_zero_offset() & 1 == 0
         {
             let weekday = date.strftime("%A");
-            let message = format!("{date} is a {weekday}");
-            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message));
+            let message = format!("`{date}` is a {weekday}");
+            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message)
+                .hint("leave the weekday out, or name the date it falls on"));
         }
         if draft.times.len() > 1 {
             return Err(self.two_schedules("two moments are two schedules"));
@@ -45,8 +45,9 @@ impl Builder {
         }
         let at = self.instant(&once.day, time.as_ref(), 0)?;
         if at.timestamp() < self.now.timestamp() {
-            let message = format!("{} is in the past", show(&at));
-            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message));
+            let message = format!("`{}` is in the past", show(&at));
+            return Err(Trouble::new(Code::Contradiction, once.span.clone(), message)
+                .hint("name a later moment: `tomorrow at 9am`"));
         }
         self.parsed.at = Some(show(&at));
         Ok(())
@@ -106,7 +107,7 @@ impl Builder {
             }
             ends = Some((self.instant(&day, end.time.as_ref(), LAST_SECOND)?, end.span));
         }
-        if let Some((first, last)) = self.draft.years {
+        if let Some(Stretch { from: first, to: last }) = self.draft.years {
             let day = |year: u32, month, day| Date::new(i16::try_from(year).unwrap_or(2199), month, day).ok();
             if let (Some(first), Some(last)) = (day(first, 1, 1), day(last, 12, 31)) {
                 starts = self.local(first, 0)?;
@@ -114,17 +115,21 @@ impl Builder {
                 ends = Some((self.local(last, LAST_SECOND)?, self.whole.clone()));
             }
         }
-        if let Some((count, unit)) = self.draft.lasting {
+        if let Some(delay) = self.draft.lasting {
             let too_far = || self.contradiction("this is too far away");
-            let span = Delay { count, unit }.span().ok_or_else(too_far)?;
+            let span = delay.span().ok_or_else(too_far)?;
             let end = starts.checked_add(span).map_err(|_| too_far())?;
-            let end =
-                if unit <= Unit::Hour { end } else { end.checked_sub(1.second()).map_err(|_| too_far())? };
+            let end = if delay.unit <= Unit::Hour {
+                end
+            } else {
+                end.checked_sub(1.second()).map_err(|_| too_far())?
+            };
             ends = Some((end, self.whole.clone()));
         }
         if let Some((end, span)) = ends {
             if end.timestamp() < starts.timestamp() {
-                let message = format!("the end, {}, comes before the start, {}", show(&end), show(&starts));
+                let message =
+                    format!("the end, `{}`, comes before the start, `{}`", show(&end), show(&starts));
                 return Err(Trouble::new(Code::Contradiction, span, message));
             }
             self.parsed.end_at = Some(show(&end));

@@ -2,7 +2,7 @@
 
 use super::super::clock::half_of;
 use super::super::date::{next_date, next_weekday};
-use super::super::draft::{Day, Edge, End, Moment, Part, Rate, Time, Window};
+use super::super::draft::{Day, Edge, EdgeOf, End, Moment, MonthDay, Part, Rate, Time, TimesPer, Window};
 use super::super::month::quarter_months;
 use super::super::trouble::{Code, Trouble};
 use super::super::words::{self, Unit};
@@ -26,7 +26,7 @@ impl Builder {
 
     /// `three times a day`.
     fn settle_counts(&mut self) -> Result<(), Trouble> {
-        let Some((count, unit, span)) = self.draft.times_per.take() else { return Ok(()) };
+        let Some(TimesPer { count, unit, span }) = self.draft.times_per.take() else { return Ok(()) };
         let odd = |what: &str| {
             Trouble::new(
                 Code::Contradiction,
@@ -86,7 +86,8 @@ impl Builder {
             7 => (0b111_1111, "every day"),
             _ => {
                 let message = format!("a week has seven days, not {count}");
-                return Err(Trouble::new(Code::Contradiction, span.clone(), message));
+                return Err(Trouble::new(Code::Contradiction, span.clone(), message)
+                    .hint("write `twice a day`, or name the times: `every day at 9am and 5pm`"));
             }
         };
         self.draft.days.weekdays = mask;
@@ -115,7 +116,7 @@ impl Builder {
 
     /// `at the end`, of what the rate counts unless it was said.
     fn settle_edge(&mut self) -> Result<(), Trouble> {
-        let Some((edge, unit)) = self.draft.edge.take() else { return Ok(()) };
+        let Some(EdgeOf { edge, unit }) = self.draft.edge.take() else { return Ok(()) };
         let unit = unit.or_else(|| self.finest().map(|(unit, _)| unit)).unwrap_or(Unit::Month);
         let days = &mut self.draft.days;
         let first = 1u32 << 1;
@@ -131,9 +132,9 @@ impl Builder {
                 days.before_end.push(0);
                 self.draft.months |= quarter_months(3);
             }
-            (Edge::Start, Unit::Year) => self.draft.dates.push((1, 1)),
-            (Edge::Middle, Unit::Year) => self.draft.dates.push((7, 1)),
-            (Edge::End, Unit::Year) => self.draft.dates.push((12, 31)),
+            (Edge::Start, Unit::Year) => self.draft.dates.push(MonthDay { month: 1, day: 1 }),
+            (Edge::Middle, Unit::Year) => self.draft.dates.push(MonthDay { month: 7, day: 1 }),
+            (Edge::End, Unit::Year) => self.draft.dates.push(MonthDay { month: 12, day: 31 }),
             (Edge::Start, Unit::Week) => days.weekdays |= 1 << 1,
             (Edge::Middle, Unit::Week) => days.weekdays |= 1 << 3,
             (Edge::End, Unit::Week) => days.weekdays |= 1,
@@ -166,10 +167,7 @@ impl Builder {
         let has_rate = self.draft.rates.iter().any(Option::is_some) || self.draft.times_per.is_some();
         let day = match dates.as_slice() {
             _ if has_rate => return Err(self.contradiction("once and a repetition do not go together")),
-            [(month, day)] if days.is_empty() => {
-                let parts = (u32::from(*month), u32::from(*day));
-                Day::On(next_date(self.now.date(), parts, self.whole.clone())?)
-            }
+            [date] if days.is_empty() => Day::On(next_date(self.now.date(), *date, self.whole.clone())?),
             [] if days.is_empty() && !self.draft.times.is_empty() => Day::Next,
             [] if days.weekdays.count_ones() == 1 && !days.has_month_days() => {
                 let weekday = u8::try_from(days.weekdays.trailing_zeros()).unwrap_or(0);

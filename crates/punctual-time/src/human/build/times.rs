@@ -1,6 +1,6 @@
 //! Seconds, minutes and hours: from a rate, from marks, or from times of day.
 
-use super::super::draft::{End, Marks, Time};
+use super::super::draft::{End, Marks, Stretch, Time};
 use super::super::trouble::{Code, Trouble};
 use super::super::words::Unit;
 use super::{Builder, steps};
@@ -18,12 +18,12 @@ pub(super) struct Clock {
 impl Marks {
     /// The marks that were named, one by one or as a range.
     fn named(&self) -> u64 {
-        self.set | self.range.map_or(0, |(from, to)| steps(from, to, 1))
+        self.set | self.range.map_or(0, |Stretch { from, to }| steps(from, to, 1))
     }
 
     /// The marks of a rate: every `count` from the start of the range, or from 0.
     fn counted(&self, count: u32, last: u32) -> u64 {
-        let (from, to) = self.range.unwrap_or((0, last));
+        let Stretch { from, to } = self.range.unwrap_or(Stretch { from: 0, to: last });
         steps(from, to, count)
     }
 }
@@ -79,10 +79,10 @@ impl Builder {
         let (hour, minute) = (second / 3600, second / 60 % 60);
         match unit {
             Unit::Minute if 60 % count == 0 && self.draft.minutes.range.is_none() => {
-                self.draft.minutes.range = Some((minute % count, 59));
+                self.draft.minutes.range = Some(Stretch { from: minute % count, to: 59 });
             }
             Unit::Hour if 24 % count == 0 && self.draft.hours.range.is_none() => {
-                self.draft.hours.range = Some((hour % count, 23));
+                self.draft.hours.range = Some(Stretch { from: hour % count, to: 23 });
                 if self.draft.minutes.set == 0 {
                     self.draft.minutes.set = 1 << minute;
                 }
