@@ -8,7 +8,7 @@ use punctual_store::{
 };
 use punctual_time::{Cron, Dialect, Zone};
 
-use crate::{Database, Failure};
+use crate::{Database, Failure, zone_name};
 
 /// The longest name of a schedule, in bytes.
 const NAME_BYTES_MAX: usize = 200;
@@ -25,7 +25,7 @@ pub struct Draft {
     pub cron: String,
     /// Its dialect.
     pub dialect: Dialect,
-    /// Its zone, by IANA name.
+    /// Its zone, by IANA name, or `local` for the host's.
     pub timezone: String,
     /// Where its runs go.
     pub target: Target,
@@ -154,7 +154,7 @@ fn define(draft: Draft) -> Result<Definition, Failure> {
     check_name(&draft.name)?;
     let id = ScheduleId(uuid::Uuid::new_v4());
     let cron = Cron::parse_seeded(&draft.cron, draft.dialect, &id.to_string())?;
-    let zone = Zone::get(&draft.timezone)?;
+    let zone = Zone::get(&zone_name(&draft.timezone)?)?;
     if let Target::Process { argv } = &draft.target
         && argv.first().is_none_or(String::is_empty)
     {

@@ -8,7 +8,9 @@
 mod app;
 mod database;
 mod failure;
+mod zone;
 
 pub use app::{App, Draft, History, Preview, lateness};
 pub use database::Database;
 pub use failure::{Failure, Kind};
+pub use zone::zone_name;

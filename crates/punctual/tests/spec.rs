@@ -146,6 +146,34 @@ fn a_line_beyond_the_limit_is_refused_and_the_next_one_answered() {
 }
 
 #[test]
+fn a_batch_stands_beside_the_environment_but_not_beside_flags() {
+    let program = env!("CARGO_BIN_EXE_punctual");
+    let asked = |arguments: &[&str]| {
+        let mut command = Command::new(program);
+        command
+            .args(["spec", "next", "--batch", "/dev/null"])
+            .args(arguments)
+            .env("DATABASE_URL", "elsewhere.db");
+        command.output().expect("the program starts").status.code()
+    };
+    assert_eq!(asked(&[]), Some(0));
+    assert_eq!(asked(&["--json"]), Some(0));
+    assert_eq!(asked(&["--tz", "UTC"]), Some(2));
+}
+
+#[test]
+fn local_is_the_zone_of_the_host() {
+    let asked = |zone: &str| {
+        let line =
+            ["spec", "next", "0 0 * * *", "--tz", "local", "--after", "2025-01-01T12:00:00Z", "--count", "1"];
+        let output = Command::new(env!("CARGO_BIN_EXE_punctual")).args(line).env("TZ", zone).output();
+        String::from_utf8(output.expect("the program starts").stdout).expect("text")
+    };
+    assert_eq!(asked("Asia/Tokyo"), "{\"next\":[\"2025-01-02T00:00:00+09:00\"]}\n");
+    assert_eq!(asked("Europe/Paris"), "{\"next\":[\"2025-01-02T00:00:00+01:00\"]}\n");
+}
+
+#[test]
 fn english_is_read_and_what_was_assumed_is_said() {
     check(
         "parse",

@@ -55,7 +55,7 @@ pub(crate) struct Create {
     /// How the expression is read: standard, posix or quartz
     #[arg(long, default_value_t)]
     dialect: Dialect,
-    /// The time zone of the expression, by its IANA name
+    /// The time zone of the expression, by its IANA name, or `local` for this host's
     #[arg(long, default_value = "UTC", value_name = "ZONE")]
     timezone: String,
     /// Check everything and show the first ticks, but write nothing

@@ -38,7 +38,7 @@ pub(crate) struct Ask {
     #[command(flatten)]
     request: Request,
     /// Read one JSON object a line from this file (`-` for standard input), with the names of the flags
-    #[arg(long, value_name = "FILE", exclusive = true)]
+    #[arg(long, value_name = "FILE", conflicts_with = "Request")]
     batch: Option<PathBuf>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Tell {
     #[command(flatten)]
     sentence: Sentence,
     /// Read one JSON object a line, with `text`, `tz` and `now`, from this file (`-` for standard input)
-    #[arg(long, value_name = "FILE", exclusive = true)]
+    #[arg(long, value_name = "FILE", conflicts_with = "Sentence")]
     batch: Option<PathBuf>,
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
-use punctual::{Failure, Kind};
+use punctual::{Failure, Kind, zone_name};
 use punctual_time::{
     Anchor, Calendar, Cron, Dialect, DstRule, Error, Fold, Gap, Interval, Once, Spec, Timing, Zone,
 };
@@ -23,7 +23,7 @@ pub(super) struct Request {
     /// One instant instead, RFC 3339 or local time; for `explain`, the instant to explain
     #[arg(long, value_name = "TIME")]
     pub(super) at: Option<String>,
-    /// The time zone, by its IANA name [default: UTC]
+    /// The time zone, by its IANA name, or `local` [default: UTC]
     #[arg(long, visible_alias = "timezone", value_name = "ZONE")]
     #[serde(alias = "timezone")]
     pub(super) tz: Option<String>,
@@ -181,7 +181,13 @@ impl Request {
 
 /// A zone by name; UTC without one.
 pub(super) fn zone(name: Option<&str>) -> Result<Zone, Refusal> {
-    Ok(name.map_or_else(|| Ok(Zone::utc()), Zone::get)?)
+    let Some(name) = name else { return Ok(Zone::utc()) };
+    let known = zone_name(name).map_err(|failure| Refusal {
+        code: "unknown_zone",
+        message: failure.message,
+        hint: failure.hint,
+    })?;
+    Ok(Zone::get(&known)?)
 }
 
 /// An instant: RFC 3339, or a local date and time in the zone.
