@@ -38,6 +38,12 @@ pub(crate) const PURE: &[Pure] = &[
 const READS_HOST: &[&str] =
     &["default", "std", "tz-system", "tzdb-zoneinfo", "tzdb-concatenated", "tzdb-bundle-platform"];
 
+/// Features of uuid that make ids, and so need a clock or a random number.
+const MAKES_IDS: &[&str] = &["v1", "v4", "v6", "v7", "rng", "rng-getrandom", "rng-rand", "fast-rng"];
+
+/// What to do about such a feature.
+const UUID_HINT: &str = "let the caller make the id and pass it in";
+
 /// Those of them that prefer the host's zone files to the bundled ones. No crate of the line takes them: with them the
 /// same zone name would mean other ticks on another machine, for the pure crates too, as Cargo unifies features.
 const PREFERS_HOST_ZONES: &[&str] =
@@ -66,7 +72,7 @@ fn excesses(user: &Crate) -> Vec<Finding> {
 fn excess(pure: &Pure, used: &Dependency) -> Vec<(String, &'static str)> {
     let names: Vec<&str> = pure.allowed.iter().map(|(name, _why)| *name).collect();
     if names.contains(&used.name.as_str()) {
-        return refused_features(used, READS_HOST);
+        return [refused_features(used, READS_HOST), random_features(used)].concat();
     }
     vec![(format!("is pure but depends on `{}`; allowed: {}", used.name, names.join(", ")), CRATE_HINT)]
 }
@@ -76,6 +82,12 @@ fn refused_features(used: &Dependency, refused: &[&str]) -> Vec<(String, &'stati
     let asked = used.features.iter().map(String::as_str).chain(default);
     let found = asked.filter(|feature| used.name == "jiff" && refused.contains(feature));
     found.map(|feature| (format!("takes jiff with `{feature}`, which reads the host"), JIFF_HINT)).collect()
+}
+
+fn random_features(used: &Dependency) -> Vec<(String, &'static str)> {
+    let asked = used.features.iter().map(String::as_str);
+    let found = asked.filter(|feature| used.name == "uuid" && MAKES_IDS.contains(feature));
+    found.map(|feature| (format!("takes uuid with `{feature}`, which makes random ids"), UUID_HINT)).collect()
 }
 
 #[cfg(test)]
@@ -110,8 +122,11 @@ mod tests {
         check_use("punctual-engine", "rand", "");
         let wrong = "Cargo.toml:1: `punctual-time` is pure but depends on `rand`; allowed: jiff";
         check_use("punctual-time", "rand", wrong);
-        let wrong = "Cargo.toml:1: `punctual-plan` is pure but depends on `tokio`; allowed: jiff, punctual-time, sha2";
+        let wrong = "Cargo.toml:1: `punctual-plan` is pure but depends on `tokio`; allowed: jiff, punctual-time, uuid, sha2";
         check_use("punctual-plan", "tokio", wrong);
+        let wrong = "Cargo.toml:1: `punctual-plan` takes uuid with `v4`, which makes random ids";
+        check_use("punctual-plan", "uuid +v4", wrong);
+        check_use("punctual-engine", "uuid +v4", "");
     }
 
     #[test]
