@@ -104,6 +104,8 @@ fn an_error_names_the_word_its_place_and_the_nearest_sentences() {
     );
     let error = parse("every day at 9am CST").unwrap_err();
     assert_eq!(error.hint(), Some("write `America/Chicago`, `Asia/Shanghai` or `America/Havana`"));
+    let error = parse("  9 * 9 * * 0z0-tÞ").unwrap_err();
+    assert_eq!("  9 * 9 * * 0z0-tÞ".get(error.span()), Some("0z0-tÞ"));
     let error = parse(&"every day ".repeat(60)).unwrap_err();
     assert_eq!(error.code(), "too_long");
 }
