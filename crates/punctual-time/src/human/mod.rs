@@ -162,6 +162,7 @@ fn read(text: &str, context: &Context) -> Result<Parsed, Trouble> {
 
 /// Text that is cron already.
 fn verbatim(text: &str) -> Result<Option<Parsed>, Trouble> {
+    let start = text.len() - text.trim_start().len();
     let text = text.trim();
     let fields = text.split_whitespace().count();
     let is_macro = text.starts_with('@') && !text[1..].starts_with(|c: char| c == ' ' || c.is_ascii_digit());
@@ -174,7 +175,8 @@ fn verbatim(text: &str) -> Result<Option<Parsed>, Trouble> {
         return Ok(None);
     }
     let cron = Cron::parse(text, Dialect::Standard).map_err(|error| {
-        let trouble = Trouble::new(Code::NotUnderstood, error.span(), error.to_string());
+        let span = error.span().start + start..error.span().end + start;
+        let trouble = Trouble::new(Code::NotUnderstood, span, error.to_string());
         match error.hint() {
             Some(hint) => trouble.hint(hint),
             None => trouble,
