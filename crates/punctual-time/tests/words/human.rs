@@ -148,3 +148,11 @@ fn every_sentence_that_a_hint_offers_is_understood() {
     }
     assert!(offered >= 21);
 }
+
+#[test]
+fn a_refused_expression_is_pointed_at_behind_any_blanks() {
+    for text in ["\u{85}@", "\u{2003}@dayly", "\n 61 * * * *"] {
+        let error = crate::parse(text).unwrap_err();
+        assert!(text.get(error.span()).is_some_and(|token| !token.is_empty()), "{text:?}: {error}");
+    }
+}
