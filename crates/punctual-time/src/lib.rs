@@ -90,7 +90,7 @@
 //!
 //! # Speed
 //!
-//! About 18 ns for `next` at the median of twenty expressions, in UTC and in New York alike, and 120 ns to parse.
+//! About 18 ns for `next` at the median of twenty expressions, in UTC and in New York alike, and 100 ns to parse.
 //! In New York that is about twelve times faster than the faster of `croner` 4 and `cron` 0.17, in UTC eight
 //! times; `cargo bench -p punctual-time` prints all three side by side.
 //!

@@ -63,6 +63,12 @@ impl<'a> FieldText<'a> {
 
     pub(super) fn parts(&mut self) -> Result<Parts, Error> {
         let mut parts = Parts::default();
+        self.read(&mut parts)?;
+        Ok(parts)
+    }
+
+    /// Reads the whole field into parts that are still empty.
+    pub(super) fn read(&mut self, parts: &mut Parts) -> Result<(), Error> {
         if self.peek() == b'+' {
             if self.field != Field::DayOfWeek || self.source.dialect != Dialect::Standard {
                 return Err(refuse::misplaced(self));
@@ -73,7 +79,7 @@ impl<'a> FieldText<'a> {
         let start = self.at;
         loop {
             self.item = self.at;
-            self.read_item(&mut parts)?;
+            self.read_item(parts)?;
             match self.peek() {
                 b',' => self.at += 1,
                 0 if self.at == self.to => break,
@@ -84,7 +90,7 @@ impl<'a> FieldText<'a> {
         if self.source.dialect == Dialect::Posix && !parts.is_star && self.text().contains('*') {
             return Err(refuse::starred_list(self));
         }
-        Ok(parts)
+        Ok(())
     }
 
     fn read_item(&mut self, parts: &mut Parts) -> Result<(), Error> {
@@ -256,6 +262,7 @@ impl<'a> FieldText<'a> {
     }
 
     /// A number within the field's bounds, or a name.
+    #[inline]
     fn value(&mut self) -> Result<u32, Error> {
         let start = self.at;
         let dialect = self.source.dialect;
@@ -279,6 +286,7 @@ impl<'a> FieldText<'a> {
     }
 
     /// Digits as a number; anything too large for a field is merely large.
+    #[inline]
     fn number(&mut self) -> u32 {
         let mut number = 0_u32;
         while self.peek().is_ascii_digit() {
@@ -304,6 +312,7 @@ impl<'a> FieldText<'a> {
     }
 
     /// The number after a `/`, if there is one.
+    #[inline]
     fn step(&mut self) -> Result<Option<u32>, Error> {
         if self.peek() != b'/' {
             return Ok(None);
@@ -320,6 +329,7 @@ impl<'a> FieldText<'a> {
         Ok(Some(step))
     }
 
+    #[inline]
     fn checked(&self, range: Range) -> Result<Range, Error> {
         let wraps = self.source.dialect == Dialect::Quartz && self.field != Field::Year;
         if range.from > range.to && !wraps {
@@ -328,11 +338,13 @@ impl<'a> FieldText<'a> {
         Ok(range)
     }
 
+    #[inline]
     fn whole(&self, step: u32) -> Range {
         let dialect = self.source.dialect;
         Range { from: self.field.min(dialect), to: self.field.last(dialect), step }
     }
 
+    #[inline]
     fn insert(&self, parts: &mut Parts, range: Range) {
         match self.field {
             Field::DayOfWeek => self.insert_row(parts, range, 0),
@@ -360,6 +372,7 @@ impl<'a> FieldText<'a> {
     }
 
     /// Weekdays into one of the seven rows, Sunday as 0 whatever the dialect calls it.
+    #[inline]
     fn insert_row(&self, parts: &mut Parts, range: Range, row: u32) {
         let sunday = u32::from(self.source.dialect == Dialect::Quartz);
         let to = if range.from > range.to { range.to + 7 } else { range.to };

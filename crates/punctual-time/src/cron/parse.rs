@@ -156,7 +156,8 @@ fn read(source: Source<'_>, fields: &Split) -> Result<Cron, Error> {
             continue;
         }
         let mut text = FieldText::new(source, field, (from as usize, to as usize));
-        let parts = text.parts()?;
+        let mut parts = Parts::default();
+        text.read(&mut parts)?;
         cron.take(field, &parts);
     }
     if source.dialect == Dialect::Quartz {

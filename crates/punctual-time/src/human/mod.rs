@@ -162,9 +162,10 @@ fn read(text: &str, context: &Context) -> Result<Parsed, Trouble> {
 
 /// Text that is cron already.
 fn verbatim(text: &str) -> Result<Option<Parsed>, Trouble> {
-    let text = text.trim();
+    let trimmed = text.trim();
     let fields = text.split_whitespace().count();
-    let is_macro = text.starts_with('@') && !text[1..].starts_with(|c: char| c == ' ' || c.is_ascii_digit());
+    let is_macro =
+        trimmed.starts_with('@') && !trimmed[1..].starts_with(|c: char| c == ' ' || c.is_ascii_digit());
     let is_cron = matches!(fields, 5 | 6)
         && text.split_whitespace().next().is_some_and(|field| {
             field.chars().all(|c| c.is_ascii_digit() || matches!(c, '*' | '/' | ',' | '-' | '?'))

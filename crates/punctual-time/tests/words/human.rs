@@ -104,6 +104,8 @@ fn an_error_names_the_word_its_place_and_the_nearest_sentences() {
     );
     let error = parse("every day at 9am CST").unwrap_err();
     assert_eq!(error.hint(), Some("write `America/Chicago`, `Asia/Shanghai` or `America/Havana`"));
+    let error = parse("  9 * 9 * * 0z0-tÞ").unwrap_err();
+    assert_eq!("  9 * 9 * * 0z0-tÞ".get(error.span()), Some("0z0-tÞ"));
     let error = parse(&"every day ".repeat(60)).unwrap_err();
     assert_eq!(error.code(), "too_long");
 }
@@ -145,4 +147,12 @@ fn every_sentence_that_a_hint_offers_is_understood() {
         }
     }
     assert!(offered >= 21);
+}
+
+#[test]
+fn a_refused_expression_is_pointed_at_behind_any_blanks() {
+    for text in ["\u{85}@", "\u{2003}@dayly", "\n 61 * * * *"] {
+        let error = crate::parse(text).unwrap_err();
+        assert!(text.get(error.span()).is_some_and(|token| !token.is_empty()), "{text:?}: {error}");
+    }
 }

@@ -82,7 +82,11 @@ impl Builder {
     }
 
     pub(super) fn set_only_between(&mut self, from: u32, to: u32) {
-        let to = if to == 1440 { 0 } else { to };
+        let to = to % 1440;
+        // The whole day needs no window.
+        if from % 1440 == to {
+            return;
+        }
         self.parsed.only_between =
             Some(format!("{:02}:{:02}-{:02}:{:02}", from / 60, from % 60, to / 60 % 24, to % 60));
     }
