@@ -298,9 +298,7 @@ impl<'t> Parser<'t> {
         if to.is_bare && to.hour <= 12 && (is_before || is_after_noon) {
             to.half = Some(Half::Pm);
         }
-        // 24:00 as a start is the midnight that begins the day.
-        let from = from.minute_of_day() % 1440;
-        let window = Window { from, to: to.minute_of_day(), end, span };
+        let window = Window { from: from.minute_of_day(), to: to.minute_of_day(), end, span };
         if guessed {
             let (a, b) = (window.from, window.to);
             self.draft.assume(format!(

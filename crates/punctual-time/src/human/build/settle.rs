@@ -16,6 +16,10 @@ impl Builder {
         self.settle_edge()?;
         self.settle_dates()?;
         self.settle_start();
+        // 24:00 as a start is the midnight that begins the day.
+        for window in self.draft.windows.iter_mut().chain(&mut self.draft.not_windows) {
+            window.from %= 1440;
+        }
         self.settle_rates();
         self.settle_times()
     }

@@ -82,9 +82,9 @@ impl Builder {
     }
 
     pub(super) fn set_only_between(&mut self, from: u32, to: u32) {
-        let to = to % 1440;
+        let (from, to) = (from % 1440, to % 1440);
         // The whole day needs no window.
-        if from % 1440 == to {
+        if from == to {
             return;
         }
         self.parsed.only_between =
