@@ -1,7 +1,7 @@
 //! What is answered: the same facts as JSON and as lines for people.
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_time::{Calendar, Timing, Zone, describe as english, human};
+use punctual_time::{Timing, Zone, describe as english, human};
 use serde_json::{Map, Value, json};
 
 use super::request::{Refusal, Request, Sentence, instant, zone};
@@ -89,27 +89,12 @@ pub(super) fn parse(sentence: &Sentence, now: Timestamp) -> Result<Answer, Refus
     };
     let zone = zone(sentence.tz.as_deref())?;
     let now = sentence.now.as_deref().map_or(Ok(now), |text| instant(text, &zone, "now"))?;
-    let parsed = human::parse(text, &human::Context { now, zone: zone.clone() })?;
-    let timing = Request {
-        expr: parsed.cron.clone(),
-        every: parsed.every.clone(),
-        at: parsed.at.clone(),
-        tz: Some(parsed.timezone.clone().unwrap_or_else(|| zone.name().to_owned())),
-        start_at: parsed.start_at.clone(),
-        end_at: parsed.end_at.clone(),
-        only_between: parsed.only_between.clone(),
-        not_on: parsed.not_on.clone(),
-        ..Request::default()
-    }
-    .timing_with(now, &named_calendars(&parsed.not_on))?;
-    let describe = english::timing(&timing);
-    let text = lines(&parsed, &timing.zone, &describe);
+    let context = human::Context { now, zone };
+    let parsed = human::parse(text, &context)?;
+    let describe = english::parsed(&parsed, &context)?;
+    let zone = parsed.timezone.as_deref().unwrap_or(context.zone.name());
+    let text = lines(&parsed, zone, &describe);
     Ok(Answer { json: fields(&parsed, &describe), text })
-}
-
-/// The sentence may name calendars; which dates they hold is the installation's matter.
-fn named_calendars(words: &[String]) -> Vec<Calendar> {
-    words.iter().map(|word| Calendar::new(word.clone(), [])).collect()
 }
 
 /// Only what applies.
@@ -137,7 +122,7 @@ fn fields(parsed: &human::Parsed, describe: &str) -> Value {
 }
 
 /// `0 9 * * 1-5 (America/New_York)`, then what limits it, what it says and what was assumed.
-fn lines(parsed: &human::Parsed, zone: &Zone, describe: &str) -> String {
+fn lines(parsed: &human::Parsed, zone: &str, describe: &str) -> String {
     let spec =
         [&parsed.cron, &parsed.every, &parsed.at].into_iter().flatten().next().cloned().unwrap_or_default();
     let limits = [
@@ -146,7 +131,7 @@ fn lines(parsed: &human::Parsed, zone: &Zone, describe: &str) -> String {
         ("only_between", parsed.only_between.clone()),
         ("not_on", (!parsed.not_on.is_empty()).then(|| parsed.not_on.join(", "))),
     ];
-    let mut text = format!("{spec} ({})\n", zone.name());
+    let mut text = format!("{spec} ({zone})\n");
     for (name, value) in limits {
         text.extend(value.map(|value| format!("{name}: {value}\n")));
     }

@@ -4,9 +4,7 @@ use clap::Args;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use punctual::{Failure, Kind, zone_name};
-use punctual_time::{
-    Anchor, Calendar, Cron, Dialect, DstRule, Error, Fold, Gap, Interval, Once, Spec, Timing, Zone,
-};
+use punctual_time::{Anchor, Cron, Dialect, DstRule, Error, Fold, Gap, Interval, Once, Spec, Timing, Zone};
 use serde::{Deserialize, Deserializer};
 
 /// A spec and what makes it definite. Exactly one of `expr`, `every` and `at` says when.
@@ -122,11 +120,6 @@ impl Request {
 
     /// The timing that the fields describe; an interval without `start_at` begins where counting begins.
     pub(super) fn timing(&self, now: Timestamp) -> Result<Timing, Refusal> {
-        self.timing_with(now, &[])
-    }
-
-    /// The same, with calendars that `not_on` may name.
-    pub(super) fn timing_with(&self, now: Timestamp, calendars: &[Calendar]) -> Result<Timing, Refusal> {
         let zone = self.zone()?;
         let from = self.from(now)?;
         let mut timing = Timing::new(self.spec(&zone)?, zone.clone());
@@ -140,7 +133,7 @@ impl Request {
         timing.bounds.end_at = bound(&self.end_at, "end_at")?;
         timing.windows.only_between = self.only_between.as_deref().map(str::parse).transpose()?;
         for word in &self.not_on {
-            timing.windows.exclude(word, calendars)?;
+            timing.windows.exclude(word, &[])?;
         }
         Ok(timing)
     }
