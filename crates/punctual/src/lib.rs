@@ -7,6 +7,7 @@
 
 mod app;
 mod database;
+pub mod declare;
 mod failure;
 mod zone;
 

@@ -43,7 +43,7 @@ fn check(line: &[&str], code: i32, said: &str) {
 #[test]
 fn every_help_page_reads_as_it_did() {
     let terminal = Terminal::new();
-    let pages: [&[&str]; 10] = [
+    let pages: [&[&str]; 11] = [
         &["--help"],
         &["serve", "--help"],
         &["schedule", "--help"],
@@ -53,6 +53,7 @@ fn every_help_page_reads_as_it_did() {
         &["spec", "--help"],
         &["spec", "next", "--help"],
         &["spec", "parse", "--help"],
+        &["plan", "--help"],
         &["man", "--help"],
     ];
     let text: Vec<String> = pages
@@ -136,6 +137,54 @@ fn a_schedule_that_nobody_runs_yet_comes_with_a_note() {
     let output = terminal.run(&["schedule", "create", "--name", "x", "--cron", "@daily", "--", "true"]);
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(said, "note: nobody runs the schedules of this database yet; start `punctual serve`\n");
+}
+
+/// A file of schedules in a folder of its own.
+fn planned(text: &str, from: &str) -> Output {
+    let terminal = Terminal::new();
+    let file = terminal.home.path().join("jobs.yaml");
+    std::fs::write(&file, text).expect("written");
+    terminal.run(&["plan", &file.display().to_string(), "--from", from])
+}
+
+#[test]
+fn a_plan_shows_the_first_day_with_clock_changes_and_windows() {
+    let text = "targets: {t: {type: process, argv: [x, y]}}\nschedules:\n\
+        - {name: night, cron: 30 2 * * *, timezone: America/New_York, target: t, retry_after: 10m}\n\
+        - {name: office, cron: 0 */12 * * *, timezone: America/New_York, target: t, not_on: [sunday]}\n\
+        - {name: report, on: {schedule: night, delay: 90s}, target: t}\n\
+        - {name: busy, cron: '* * * * * *', target: t, only_between: 12:00-13:00}\n\
+        - {name: off, every: 1h, target: t, enabled: false}\n";
+    let output = planned(text, "2027-03-13T17:00:30Z");
+    let plan: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(
+        (&plan["from"], &plan["to"]),
+        (&"2027-03-13T17:00:30Z".into(), &"2027-03-14T17:00:30Z".into())
+    );
+    let busy = &plan["plan"][0];
+    assert_eq!(busy["fires"].as_array().map(Vec::len), Some(100));
+    let counted = |key: &str| busy[key].as_u64().expect("a number");
+    assert_eq!(counted("fires_more") + counted("suppressed_more") + 200, 86_400, "every tick is counted");
+    assert_eq!(plan["plan"][2]["fires"], serde_json::json!([]), "what is disabled does not fire");
+    let shown: Vec<String> = [1, 3, 4]
+        .map(|number: usize| serde_json::to_string_pretty(&plan["plan"][number]).expect("JSON"))
+        .to_vec();
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn a_plan_of_a_file_that_cannot_be_meant_has_exit_code_four() {
+    let output = planned("schedules:\n- {name: a, evry: 5m}\n", "2027-01-01T00:00");
+    assert_eq!(output.status.code(), Some(4));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("jobs.yaml:2:13: `evry` is not a key here\n"), "{said}");
+    assert!(said.ends_with("hint: did you mean `every`?\n"), "{said}");
+    check(
+        &["plan", "/no/such/file.yaml"],
+        4,
+        "error: cannot read `/no/such/file.yaml`: No such file or directory (os error 2)\n\
+         hint: give the path of a YAML file, or of a folder of them",
+    );
 }
 
 #[test]

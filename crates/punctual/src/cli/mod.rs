@@ -1,5 +1,6 @@
 //! The command line: one file per noun, and the table that dispatches to it.
 
+mod declare;
 mod schedule;
 mod serve;
 mod shell;
@@ -47,6 +48,10 @@ enum Command {
     /// Ask the language of time: ticks, English, why; needs no database
     #[command(subcommand)]
     Spec(spec::Spec),
+    /// Show what a file of schedules says, and what fires on its first day; needs no database
+    Plan(declare::Plan),
+    /// Print the JSON Schema of files of schedules, for editors
+    Schema(declare::Schema),
     /// Print the completions for a shell
     Completions(shell::Completions),
     /// Print the manual page, or write all pages into a folder
@@ -67,6 +72,8 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             runtime.block_on(command.run(&App::open(&database()?)?, &output))
         }
         Command::Spec(command) => command.run(&output),
+        Command::Plan(plan) => plan.run(&output),
+        Command::Schema(schema) => schema.run(&output),
         Command::Completions(_) | Command::Man(_) if asked.is_some() => {
             let text = "`--json` has no meaning here: completions and manual pages have their own form";
             Cli::command().error(ErrorKind::ArgumentConflict, text).exit()

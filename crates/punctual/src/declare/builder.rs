@@ -1,0 +1,154 @@
+//! What all schedules of a reading share: the settings, the named things, and the problems found so far.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_time::{Calendar, QuietHours, Zone};
+use serde::de::DeserializeOwned;
+
+use super::declared::{CatchUp, Jitter, JitterMode, Limits, OverLimit, Overlap, Settings, Target};
+use super::duration;
+use super::node::Node;
+use super::problem::{Place, Problems};
+use super::raw;
+
+/// The smallest distance between two ticks without a setting.
+const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
+/// The longest name, in bytes.
+const NAME_BYTES_MAX: usize = 200;
+
+/// What schedules are that do not say.
+#[derive(Debug)]
+pub(super) struct Defaults {
+    pub(super) if_running: Overlap,
+    pub(super) catch_up: CatchUp,
+    pub(super) jitter: Option<Jitter>,
+}
+
+/// Builds the checked value part by part.
+#[derive(Debug)]
+pub(super) struct Builder {
+    pub(super) now: Timestamp,
+    pub(super) settings: Settings,
+    pub(super) defaults: Defaults,
+    pub(super) calendars: Vec<Calendar>,
+    pub(super) quiet_hours: BTreeMap<String, QuietHours>,
+    pub(super) targets: BTreeMap<String, Target>,
+    pub(super) problems: Problems,
+    /// Making a zone reads some hundred transitions; each is made once.
+    zones: HashMap<String, Zone>,
+}
+
+impl Builder {
+    /// A builder that knows nothing but the time.
+    pub(super) fn new(now: Timestamp, problems: Problems) -> Self {
+        let settings = Settings {
+            org_id: None,
+            user_id: None,
+            timezone: Zone::utc(),
+            tick: SignedDuration::from_millis(1000),
+            lookahead: SignedDuration::from_millis(60_000),
+            max_catchup_per_tick: 100,
+            min_interval: MIN_INTERVAL,
+            plugins_dir: "plugins".to_owned(),
+            limits: Limits {
+                schedules: None,
+                runs_per_minute: None,
+                runs_in_flight: None,
+                over: OverLimit::Wait,
+            },
+        };
+        Self {
+            now,
+            settings,
+            defaults: Defaults { if_running: Overlap::Skip, catch_up: CatchUp::Skip, jitter: None },
+            calendars: Vec::new(),
+            quiet_hours: BTreeMap::new(),
+            targets: BTreeMap::new(),
+            problems,
+            zones: HashMap::new(),
+        }
+    }
+
+    /// Reads a node whose shape was checked; nothing if it had problems.
+    pub(super) fn raw<T: DeserializeOwned>(&mut self, node: &Node) -> Option<T> {
+        match serde_json::from_value(node.to_json()) {
+            Ok(raw) => Some(raw),
+            Err(error) => {
+                self.problems.add(node.place, error.to_string(), "compare it with `punctual schema`");
+                None
+            }
+        }
+    }
+
+    /// The zone of a key, if it has one.
+    pub(super) fn zone(&mut self, name: Option<&String>, node: &Node) -> Option<Zone> {
+        let name = name?;
+        if let Some(zone) = self.zones.get(name) {
+            return Some(zone.clone());
+        }
+        match Zone::get(name) {
+            Ok(zone) => {
+                self.zones.insert(name.clone(), zone.clone());
+                Some(zone)
+            }
+            Err(error) => {
+                self.problems.refuse(node.place_of("timezone"), &error);
+                None
+            }
+        }
+    }
+
+    /// Refuses names that nobody could type or find again.
+    pub(super) fn check_name(&mut self, name: &str, place: Place) {
+        let problem = if name.trim().is_empty() {
+            "is empty"
+        } else if name.len() > NAME_BYTES_MAX {
+            "is longer than 200 bytes"
+        } else if name.chars().any(char::is_control) {
+            "holds a control character"
+        } else {
+            return;
+        };
+        self.problems.add(
+            place,
+            format!("the name {problem}"),
+            "choose a short name, such as `nightly-backup`",
+        );
+    }
+
+    /// Takes over the settings.
+    pub(super) fn set(&mut self, node: &Node) {
+        let Some(raw) = self.raw::<raw::Settings>(node) else { return };
+        let millis = |value: u64| SignedDuration::from_millis(i64::try_from(value).unwrap_or(i64::MAX));
+        let min_interval =
+            duration::read(raw.min_interval.as_ref(), "min_interval", node, &mut self.problems);
+        if min_interval.is_some_and(|least| least < MIN_INTERVAL) {
+            let message = "`min_interval` is below a second";
+            self.problems.add(node.place_of("min_interval"), message, "write at least `1s`");
+        }
+        if let Some(zone) = self.zone(raw.timezone.as_ref(), node) {
+            self.settings.timezone = zone;
+        }
+        let settings = &mut self.settings;
+        settings.org_id = raw.org_id;
+        settings.user_id = raw.user_id;
+        settings.tick = raw.tick_ms.map_or(settings.tick, millis);
+        settings.lookahead = raw.lookahead_ms.map_or(settings.lookahead, millis);
+        settings.max_catchup_per_tick = raw.max_catchup_per_tick.unwrap_or(settings.max_catchup_per_tick);
+        settings.min_interval = min_interval.unwrap_or(settings.min_interval);
+        settings.plugins_dir = raw.plugins_dir.unwrap_or_else(|| settings.plugins_dir.clone());
+        if let Some(limits) = raw.limits {
+            settings.limits = Limits {
+                schedules: limits.schedules,
+                runs_per_minute: limits.runs_per_minute,
+                runs_in_flight: limits.runs_in_flight,
+                over: limits.over.unwrap_or(OverLimit::Wait),
+            };
+        }
+        self.defaults.if_running = raw.default_overlap_policy.unwrap_or(Overlap::Skip);
+        self.defaults.catch_up = raw.default_catchup_policy.unwrap_or(CatchUp::Skip);
+        let jitter = raw.default_jitter_ms.filter(|max| *max > 0);
+        self.defaults.jitter = jitter.map(|max| Jitter { max: millis(max), mode: JitterMode::After });
+    }
+}

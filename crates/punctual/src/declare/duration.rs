@@ -1,0 +1,60 @@
+//! Durations of policies: lengths of elapsed time.
+
+use jiff::SignedDuration;
+use punctual_time::{Interval, Unit};
+
+use super::node::Node;
+use super::problem::Problems;
+use super::raw_word::DurationText;
+
+/// The longest duration of a policy: ten years.
+const SECONDS_MAX: i64 = 10 * 366 * 86_400;
+const DAY_SECONDS: i64 = 86_400;
+
+/// Reads the duration of a key; notes what is wrong with it.
+pub(super) fn read(
+    text: Option<&DurationText>,
+    key: &str,
+    node: &Node,
+    problems: &mut Problems,
+) -> Option<SignedDuration> {
+    let DurationText(text) = text?;
+    let place = node.place_of(key);
+    if let Some(short) = short(text) {
+        return Some(short);
+    }
+    let interval = match text.parse::<Interval>() {
+        Ok(interval) => interval,
+        Err(error) => {
+            let hint = "write `30s`, `5m`, `2h`, `1d`, or a number of seconds";
+            problems.add(place, error.to_string().replace("an interval", "a duration"), hint);
+            return None;
+        }
+    };
+    let count = i64::from(interval.count());
+    let seconds = match interval.unit() {
+        Unit::Second => count,
+        Unit::Day => count.saturating_mul(DAY_SECONDS),
+        Unit::Month => {
+            problems.add(place, format!("`{text}` has no fixed length"), "write days, such as `30d`");
+            return None;
+        }
+    };
+    if seconds > SECONDS_MAX {
+        problems.add(place, format!("`{text}` is too long"), "write at most `3660d`");
+        return None;
+    }
+    Some(SignedDuration::from_secs(seconds))
+}
+
+/// Nothing at all, and milliseconds: neither is an interval, both are durations.
+fn short(text: &str) -> Option<SignedDuration> {
+    let text = text.trim();
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let number: u32 = digits.trim().parse().ok()?;
+    match &text[digits.len()..] {
+        "ms" => Some(SignedDuration::from_millis(i64::from(number))),
+        "" | "s" | "m" | "h" | "d" if number == 0 => Some(SignedDuration::ZERO),
+        _ => None,
+    }
+}

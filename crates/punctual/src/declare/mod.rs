@@ -1,0 +1,75 @@
+//! Schedules declared in YAML: a file or a folder becomes one checked value, or a list of what to correct.
+//!
+//! Start with [`read`]. `raw` has every key with its sentence, and is the source of the schema; `node` is the YAML
+//! with places; `conform` compares the two; `reading` leads through the rest, of which each file builds one part of
+//! [`Declared`].
+//!
+//! Never: a key is never read and ignored; a file never costs more than its budgets; nothing here decides what
+//! happens to a tick.
+
+mod builder;
+mod choice;
+mod conform;
+mod declared;
+mod duration;
+mod forecast;
+mod named;
+mod nearest;
+mod node;
+mod order;
+mod policies;
+mod problem;
+mod raw;
+mod raw_target;
+mod raw_word;
+mod reading;
+mod schedule;
+mod schema;
+mod source;
+mod template;
+mod unreadable;
+mod when;
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+pub use declared::{
+    Action, CatchUp, Chained, CircuitBreaker, CloudEvents, Declared, Delivery, Jitter, JitterMode, Limits,
+    Method, Outcome, OverLimit, Overlap, Policies, Schedule, Scope, Settings, Target, When,
+};
+pub use forecast::{DAY, Forecast};
+pub use schema::schema;
+
+use crate::Failure;
+use problem::Source;
+
+/// Reads a file, or the YAML files of a folder. Intervals without `start_at` are reckoned from `now`.
+///
+/// # Errors
+/// When it cannot be read, or not be meant: with every place, what stands there, and what to write.
+pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
+    reading::read(&source::load(path)?, now)
+}
+
+/// Reads a text as if it were a file of the given name.
+///
+/// ```
+/// let text = "schedules: [{name: backup, cron: 0 3 * * *, target: {type: process, argv: [backup]}}]";
+/// let declared = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
+/// assert_eq!(declared.schedules[0].name, "backup");
+///
+/// let text = "schedules:\n- name: backup\n  crom: 0 3 * * *";
+/// let failure = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH).unwrap_err();
+/// assert_eq!(
+///     failure.to_string(),
+///     "error: jobs.yaml:3:3: `crom` is not a key here\n  3 |   crom: 0 3 * * *\nhint: did you mean `cron`?"
+/// );
+/// # Ok::<(), punctual::Failure>(())
+/// ```
+///
+/// # Errors
+/// When it cannot be meant.
+pub fn read_text(name: &str, text: &str, now: Timestamp) -> Result<Declared, Failure> {
+    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], now)
+}

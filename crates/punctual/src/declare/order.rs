@@ -1,0 +1,94 @@
+//! Who waits for whom: names must exist, and nobody may wait for itself, however far around.
+
+use std::collections::HashMap;
+
+use super::declared::When;
+use super::nearest;
+use super::problem::Problems;
+use super::schedule::Placed;
+
+/// Schedules of a cycle that are named.
+const NAMED_MAX: usize = 10;
+
+/// Refuses references to schedules that are not there, and cycles.
+pub(super) fn check(schedules: &[Placed], problems: &mut Problems) {
+    let numbers: HashMap<&str, usize> = schedules
+        .iter()
+        .enumerate()
+        .map(|(number, placed)| (placed.schedule.name.as_str(), number))
+        .collect();
+    let mut waits_for: Vec<Vec<usize>> = Vec::with_capacity(schedules.len());
+    for placed in schedules {
+        let depends = placed.schedule.policies.depends_on.iter().map(|name| (name, placed.depends_on));
+        let on = match &placed.schedule.when {
+            When::Chained(chained) => Some((&chained.schedule, placed.on)),
+            _ => None,
+        };
+        let mut found = Vec::new();
+        for (name, place) in depends.chain(on) {
+            match numbers.get(name.as_str()) {
+                Some(number) => found.push(*number),
+                None => {
+                    let others = schedules.iter().map(|other| other.schedule.name.as_str());
+                    let others = others.filter(|other| *other != placed.schedule.name);
+                    let hint = nearest::hint(name, others, "there is no other schedule");
+                    problems.add(place, format!("there is no schedule `{name}`"), hint);
+                }
+            }
+        }
+        waits_for.push(found);
+    }
+    for cycle in cycles(&waits_for) {
+        let name = |number: &usize| schedules[*number].schedule.name.as_str();
+        let mut names: Vec<&str> = cycle.iter().take(NAMED_MAX).map(name).collect();
+        if cycle.len() > NAMED_MAX {
+            names.push("…");
+        }
+        names.push(name(&cycle[0]));
+        let first = &schedules[cycle[0]];
+        let is_on = matches!(&first.schedule.when, When::Chained(chained) if Some(chained.schedule.as_str()) == names.get(1).copied());
+        let place = if is_on { first.on } else { first.depends_on };
+        let message = format!("schedules wait for each other: `{}`", names.join("` → `"));
+        problems.add(place, message, "remove one of these from `depends_on` or `on`");
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Visit {
+    Not,
+    Open,
+    Done,
+}
+
+/// One cycle for each way back into a path. The path is a list of our own: a long chain must not exhaust the stack.
+fn cycles(waits_for: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    let mut visits = vec![Visit::Not; waits_for.len()];
+    let mut cycles = Vec::new();
+    for start in 0..waits_for.len() {
+        if visits[start] != Visit::Not {
+            continue;
+        }
+        visits[start] = Visit::Open;
+        let mut path = vec![(start, 0)];
+        while let Some((number, next)) = path.last_mut() {
+            let Some(&other) = waits_for[*number].get(*next) else {
+                visits[*number] = Visit::Done;
+                path.pop();
+                continue;
+            };
+            *next += 1;
+            match visits[other] {
+                Visit::Done => {}
+                Visit::Not => {
+                    visits[other] = Visit::Open;
+                    path.push((other, 0));
+                }
+                Visit::Open => {
+                    let from = path.iter().position(|(number, _)| *number == other).unwrap_or(0);
+                    cycles.push(path[from..].iter().map(|(number, _)| *number).collect());
+                }
+            }
+        }
+    }
+    cycles
+}

@@ -1,0 +1,121 @@
+//! Targets as people write them.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::declared::{CloudEvents, Method};
+use super::raw_word::DurationText;
+
+/// The name of a target, or one of its own.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum TargetChoice {
+    /// The name of one of `targets`.
+    Name(String),
+    /// Its own.
+    Own(Box<TargetForm>),
+}
+
+/// When a failing target is left alone.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Breaker {
+    /// Failures in a row that open it; 5 without it.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(super) threshold: Option<u32>,
+    /// How long it stays open before one run probes; `5m` without it.
+    pub(super) reset_after: Option<DurationText>,
+}
+
+/// Where runs go.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum TargetForm {
+    /// Runs a program.
+    Process(Process),
+    /// Sends a web request.
+    Webhook(Webhook),
+    /// Leaves it for a worker.
+    Queue(Queue),
+    /// Writes a message.
+    Message(Message),
+    /// Starts a workflow.
+    Workflow(Workflow),
+}
+
+/// Runs a program.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Process {
+    /// The program and its arguments; no shell reads them.
+    #[schemars(length(min = 1))]
+    pub(super) argv: Vec<String>,
+    /// Variables on top of the service's own.
+    pub(super) env: Option<BTreeMap<String, String>>,
+    /// The folder it runs in.
+    pub(super) cwd: Option<String>,
+    /// When it is left alone.
+    pub(super) circuit_breaker: Option<Breaker>,
+}
+
+/// Sends a web request.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Webhook {
+    /// Where to: `https://…` or `http://…`.
+    pub(super) url: String,
+    /// The method; `POST` without it.
+    pub(super) method: Option<Method>,
+    /// Headers on top of the usual ones.
+    pub(super) headers: Option<BTreeMap<String, String>>,
+    /// A body of its own instead of the run as JSON.
+    pub(super) body: Option<String>,
+    /// The name of the secret that signs it.
+    pub(super) secret: Option<String>,
+    /// Whether it is a CloudEvent; `off` without it.
+    pub(super) cloud_events: Option<CloudEvents>,
+    /// When it is left alone.
+    pub(super) circuit_breaker: Option<Breaker>,
+}
+
+/// Leaves it for a worker.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Queue {
+    /// The queue.
+    pub(super) queue: String,
+    /// What kind of worker takes it.
+    pub(super) worker_type: Option<String>,
+    /// What the worker is asked.
+    pub(super) prompt: Option<String>,
+    /// The repository it works on.
+    pub(super) repo_url: Option<String>,
+    /// The branch of it; `main` without it.
+    pub(super) branch: Option<String>,
+    /// What the worker should know.
+    pub(super) context: Option<Map<String, Value>>,
+    /// How the worker should work.
+    pub(super) config: Option<Map<String, Value>>,
+    /// When it is left alone.
+    pub(super) circuit_breaker: Option<Breaker>,
+}
+
+/// Writes a message.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Message {
+    /// The template of the message.
+    pub(super) message: Map<String, Value>,
+    /// When it is left alone.
+    pub(super) circuit_breaker: Option<Breaker>,
+}
+
+/// Starts a workflow.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Workflow {
+    /// Which.
+    pub(super) workflow_id: String,
+    /// Which version of it.
+    #[schemars(range(min = 1))]
+    pub(super) version: u64,
+    /// When it is left alone.
+    pub(super) circuit_breaker: Option<Breaker>,
+}

@@ -1,0 +1,123 @@
+//! Values that people write in more than one way: durations, days, one name or several.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+/// A duration: text, or a number of seconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Word")]
+pub(super) struct DurationText(pub(super) String);
+
+/// A weekday by name or number, or the name of a calendar.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Word")]
+pub(super) struct DayWord(pub(super) String);
+
+/// One name, or several.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Words {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Words {
+    /// All of them.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &String> {
+        match self {
+            Words::One(word) => std::slice::from_ref(word).iter(),
+            Words::Many(words) => words.iter(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Word {
+    Text(String),
+    Number(u64),
+}
+
+impl Word {
+    fn into_text(self) -> String {
+        match self {
+            Word::Text(text) => text,
+            Word::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl From<Word> for DurationText {
+    fn from(word: Word) -> Self {
+        Self(word.into_text())
+    }
+}
+
+impl From<Word> for DayWord {
+    fn from(word: Word) -> Self {
+        Self(word.into_text())
+    }
+}
+
+impl JsonSchema for DurationText {
+    fn schema_name() -> Cow<'static, str> {
+        "Duration".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "a duration",
+            "description": "`30s`, `5m`, `2h`, `1d`, or a number of seconds",
+            "type": ["string", "integer"],
+            "minimum": 0,
+        })
+    }
+}
+
+impl JsonSchema for DayWord {
+    fn schema_name() -> Cow<'static, str> {
+        "Day".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "a weekday or the name of a calendar",
+            "description": "a weekday by name or number (0 and 7 are Sunday), or the name of a calendar",
+            "type": ["string", "integer"],
+            "minimum": 0,
+            "maximum": 7,
+        })
+    }
+}
+
+impl JsonSchema for Words {
+    fn schema_name() -> Cow<'static, str> {
+        "Names".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "a name or a list of names",
+            "type": ["string", "array"],
+            "items": {"type": "string"},
+        })
+    }
+}
+
+pub(super) fn dialects(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": ["posix", "standard", "quartz"]})
+}
+
+pub(super) fn anchors(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": ["fixed", "last_start", "last_finish"]})
+}
+
+pub(super) fn gaps(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": ["shift", "skip"]})
+}
+
+pub(super) fn folds(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({"type": "string", "enum": ["first", "last", "both"]})
+}

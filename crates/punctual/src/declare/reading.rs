@@ -1,0 +1,150 @@
+//! From the files to the checked value: parse all, check the shape, build what schedules share, then the schedules.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::Timestamp;
+
+use super::builder::Builder;
+use super::conform;
+use super::declared::Declared;
+use super::node::{Content, Entry, Node};
+use super::order;
+use super::problem::{Place, Problems, Source};
+use super::schedule::Placed;
+use super::schema::{resolve, schema};
+use super::template;
+use crate::Failure;
+
+/// Schedules in all files together.
+const SCHEDULES_MAX: usize = 100_000;
+
+/// Reads sources that were loaded.
+pub(super) fn read(sources: &[Source], now: Timestamp) -> Result<Declared, Failure> {
+    let mut problems = Problems::default();
+    let mut files = Vec::new();
+    for (number, source) in (0_u32..).zip(sources) {
+        if let Some(node) = Node::read(number, source, &mut problems) {
+            conform::check_shell(&node, schema(), &mut problems);
+            files.push(node);
+        }
+    }
+    let mut builder = Builder::new(now, problems);
+    let templates = builder.named(&files, "templates");
+    builder.share(&files);
+    let placed = builder.schedules(&files, &templates);
+    builder.refuse_twins(&placed);
+    if builder.problems.count() == 0 {
+        order::check(&placed, &mut builder.problems);
+    }
+    if let Some(failure) = std::mem::take(&mut builder.problems).into_failure(sources) {
+        return Err(failure);
+    }
+    let mut schedules: Vec<_> = placed.into_iter().map(|placed| placed.schedule).collect();
+    schedules.sort_by(|one, other| one.name.cmp(&other.name));
+    let named = |calendar: punctual_time::Calendar| (calendar.name().to_owned(), calendar);
+    let template = |entry: &&Entry| (entry.key.clone(), entry.value.to_json());
+    Ok(Declared {
+        settings: builder.settings,
+        calendars: builder.calendars.into_iter().map(named).collect::<BTreeMap<_, _>>(),
+        quiet_hours: builder.quiet_hours,
+        targets: builder.targets,
+        templates: templates.iter().map(template).collect(),
+        schedules,
+    })
+}
+
+impl Builder {
+    /// The sections that schedules refer to.
+    fn share(&mut self, files: &[Node]) {
+        let mut settings = files.iter().filter_map(|file| file.get("settings"));
+        if let Some(node) = settings.next()
+            && self.has_shape(node, &schema()["properties"]["settings"])
+        {
+            self.set(node);
+        }
+        for again in settings {
+            self.problems.add(again.place, "`settings` are in another file already", "keep them in one file");
+        }
+        for entry in self.named(files, "calendars") {
+            self.calendar(entry);
+        }
+        for entry in self.named(files, "quiet_hours") {
+            self.quiet(entry);
+        }
+        for entry in self.named(files, "targets") {
+            self.named_target(entry);
+        }
+    }
+
+    /// The entries of a section in all files that have the right shape, each name once.
+    fn named<'a>(&mut self, files: &'a [Node], section: &str) -> Vec<&'a Entry> {
+        let shape = &resolve(&schema()["properties"][section])["additionalProperties"];
+        let mut seen: HashMap<&str, Place> = HashMap::new();
+        let mut found = Vec::new();
+        for entry in files.iter().filter_map(|file| file.get(section)).flat_map(Node::entries) {
+            if seen.insert(&entry.key, entry.place).is_some() {
+                let message = format!("`{}` is in another file already", entry.key);
+                self.problems.add(entry.place, message, "names are unique across the files of a folder");
+            } else if self.has_shape(&entry.value, shape) {
+                found.push(entry);
+            }
+        }
+        found
+    }
+
+    fn schedules(&mut self, files: &[Node], templates: &[&Entry]) -> Vec<Placed> {
+        let shape = &schema()["properties"]["schedules"]["items"];
+        let mut placed = Vec::new();
+        for node in files.iter().filter_map(|file| file.get("schedules")).flat_map(Node::items) {
+            if self.is_beyond(placed.len() + 1, node) {
+                return placed;
+            }
+            let before = self.problems.count();
+            let whole = template::expand(node, templates, &mut self.problems);
+            if self.problems.count() == before && self.has_shape(&whole, shape) {
+                placed.extend(self.schedule(&whole));
+            }
+        }
+        for entry in self.named(files, "plugins") {
+            placed.extend(self.plugin(entry));
+            if self.is_beyond(placed.len(), &entry.value) {
+                return placed;
+            }
+        }
+        placed
+    }
+
+    fn is_beyond(&mut self, count: usize, node: &Node) -> bool {
+        let is_beyond = count > SCHEDULES_MAX;
+        if is_beyond {
+            let message = format!("there are more than {SCHEDULES_MAX} schedules");
+            self.problems.add(node.place, message, "divide them among several databases");
+        }
+        is_beyond || self.problems.is_full()
+    }
+
+    fn refuse_twins(&mut self, placed: &[Placed]) {
+        let mut seen: HashMap<&str, Place> = HashMap::new();
+        for found in placed {
+            let name = found.schedule.name.as_str();
+            if let Some(first) = seen.insert(name, found.name) {
+                let message = format!("the name `{name}` is taken by the schedule on line {}", first.line);
+                let hint = match name.contains('/') {
+                    true => "give each schedule of a plugin an `id` of its own",
+                    false => "choose another name",
+                };
+                self.problems.add(found.name, message, hint);
+            }
+        }
+    }
+
+    fn has_shape(&mut self, node: &Node, shape: &'static serde_json::Value) -> bool {
+        let before = self.problems.count();
+        if node.value == Content::Null {
+            self.problems.add(node.place, "there is nothing here", "write its keys, or remove it");
+        } else {
+            conform::check(node, shape, &mut self.problems);
+        }
+        self.problems.count() == before
+    }
+}

@@ -1,0 +1,148 @@
+//! One schedule: its own form, and the schedules of plugins.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::builder::Builder;
+use super::declared::{Action, Overlap, Policies, Schedule, Scope, Target};
+use super::node::{Entry, Node};
+use super::problem::Place;
+use super::raw::{self, Common, Plugin, PluginSchedule};
+
+/// The command of a plugin that has a guard.
+const POLL: &str = "poll";
+
+/// A schedule with the place of its name and of what it refers to.
+pub(super) struct Placed {
+    pub(super) schedule: Schedule,
+    pub(super) name: Place,
+    pub(super) depends_on: Place,
+    pub(super) on: Place,
+}
+
+/// A plugin as its schedules see it.
+struct Ground {
+    name: String,
+    target: Target,
+    payloads: BTreeMap<String, Map<String, Value>>,
+}
+
+/// The parts of a schedule that are known before its time is.
+struct Parts {
+    name: String,
+    common: Common,
+    policies: Policies,
+    target: Option<Target>,
+}
+
+impl Builder {
+    /// Reads a schedule whose shape was checked and whose template is in it.
+    pub(super) fn schedule(&mut self, node: &Node) -> Option<Placed> {
+        let raw: raw::Schedule = self.raw(node)?;
+        self.check_name(&raw.name, node.place_of("name"));
+        let target = self.chosen_target(&raw.name, raw.target, node);
+        let policies = self.policies(&raw.common, node, Scope::Schedule);
+        let name = node.place_of("name");
+        self.assemble(Parts { name: raw.name, common: raw.common, policies, target }, node, name)
+    }
+
+    /// Reads the schedules of a plugin.
+    pub(super) fn plugin(&mut self, entry: &Entry) -> Vec<Placed> {
+        self.check_name(&entry.key, entry.place);
+        let node = &entry.value;
+        let Some(raw) = self.raw::<Plugin>(node) else { return Vec::new() };
+        let argv = raw.run.unwrap_or_else(|| vec![format!("{}/{}", self.settings.plugins_dir, entry.key)]);
+        if argv.first().is_none_or(String::is_empty) {
+            self.problems.add(
+                node.place_of("run"),
+                "no program is named",
+                "write `run: [program, argument]`",
+            );
+        }
+        let circuit_breaker = self.breaker(raw.circuit_breaker.as_ref(), node);
+        let action = Action::Process { argv, env: BTreeMap::new(), cwd: None };
+        let target = Target { name: entry.key.clone(), action, circuit_breaker };
+        if self.targets.insert(entry.key.clone(), target.clone()).is_some() {
+            let message = format!("`{}` names a target and a plugin", entry.key);
+            self.problems.add(
+                entry.place,
+                message,
+                "rename one of them: they share their circuit breakers' names",
+            );
+        }
+        let payloads = raw.commands.unwrap_or_default();
+        let payloads =
+            payloads.into_iter().map(|(name, command)| (name, command.payload.unwrap_or_default()));
+        let ground = Ground { name: entry.key.clone(), target, payloads: payloads.collect() };
+        let schedules = node.get("schedules").map(Node::items).unwrap_or_default();
+        self.refuse_idle(&ground, node);
+        schedules.iter().filter_map(|schedule| self.plugin_schedule(&ground, schedule)).collect()
+    }
+
+    /// A payload of a command that no schedule runs would be ignored.
+    fn refuse_idle(&mut self, ground: &Ground, node: &Node) {
+        let schedules = node.get("schedules").map(Node::items).unwrap_or_default();
+        let run: Vec<&str> = schedules
+            .iter()
+            .map(|schedule| {
+                schedule.get("command").map_or(POLL, |command| command.text().unwrap_or_default())
+            })
+            .collect();
+        for entry in node.get("commands").map(Node::entries).unwrap_or_default() {
+            if !run.contains(&entry.key.as_str()) {
+                let message = format!("no schedule of `{}` runs the command `{}`", ground.name, entry.key);
+                let hint = super::nearest::hint(
+                    &entry.key,
+                    run.iter().copied(),
+                    "add a schedule for it, or remove it",
+                );
+                self.problems.add(entry.place, message, hint);
+            }
+        }
+    }
+
+    fn plugin_schedule(&mut self, ground: &Ground, node: &Node) -> Option<Placed> {
+        let raw: PluginSchedule = self.raw(node)?;
+        let id = raw.id.unwrap_or_else(|| "default".to_owned());
+        self.check_name(&id, node.place_of("id"));
+        let command = raw.command.unwrap_or_else(|| POLL.to_owned());
+        let scope = Scope::Command { plugin: ground.name.clone(), command: command.clone() };
+        let mut policies = self.policies(&raw.common, node, scope);
+        if raw.common.if_running == Some(Overlap::Queue) {
+            // There it means "enqueue whatever is in flight".
+            policies.if_running = Overlap::Allow;
+        }
+        if command == POLL {
+            policies.guard = policies.guard.or_else(|| Some(ground.name.clone()));
+        }
+        let mut target = ground.target.clone();
+        if let Action::Process { argv, .. } = &mut target.action {
+            argv.push(command.clone());
+        }
+        let mut common = raw.common;
+        let mut payload = ground.payloads.get(&command).cloned().unwrap_or_default();
+        payload.extend(common.payload.take().unwrap_or_default());
+        common.payload = Some(payload);
+        let name = format!("{}/{id}", ground.name);
+        self.assemble(Parts { name, common, policies, target: Some(target) }, node, node.place_of("id"))
+    }
+
+    fn assemble(&mut self, parts: Parts, node: &Node, name: Place) -> Option<Placed> {
+        let read = self.when(&parts.common, node, &parts.name);
+        let (read, policies, target, common) = (read?, parts.policies, parts.target?, parts.common);
+        let schedule = Schedule {
+            name: parts.name,
+            description: common.description,
+            tags: common.tags.unwrap_or_default(),
+            enabled: common.enabled.unwrap_or(true),
+            when: read.when,
+            assumed: read.assumed,
+            policies,
+            target,
+            payload: common.payload.unwrap_or_default(),
+        };
+        let on = node.get("on").map_or(node.place, |on| on.place_of("schedule"));
+        Some(Placed { schedule, name, depends_on: node.place_of("depends_on"), on })
+    }
+}

@@ -1,0 +1,284 @@
+//! When a schedule fires: exactly one of the ways to say it, with zone, bounds and windows.
+
+use jiff::Timestamp;
+use punctual_time::human::{self, Context, Parsed};
+use punctual_time::{Anchor, Bounds, Cron, Dialect, DstRule, Interval, Once, Spec, Timing, Windows, Zone};
+
+use super::builder::Builder;
+use super::declared::{Chained, Outcome, When};
+use super::duration;
+use super::nearest;
+use super::node::Node;
+use super::raw::Common;
+
+/// The ways to say when.
+const WAYS: [&str; 6] = ["every", "cron", "at", "after", "on", "schedule"];
+
+/// Keys that change nothing unless one of these ways is chosen.
+const MEANINGFUL: [(&str, &[&str]); 4] = [
+    ("dialect", &["cron"]),
+    ("anchor", &["every"]),
+    ("dst", &["cron", "every", "schedule"]),
+    ("max_runs", &["every", "cron", "on", "schedule"]),
+];
+
+/// When, and what was guessed in reading it.
+pub(super) struct Read {
+    pub(super) when: When,
+    pub(super) assumed: Vec<String>,
+}
+
+/// What limits every way.
+struct Frame {
+    zone: Zone,
+    bounds: Bounds,
+    windows: Windows,
+}
+
+impl Builder {
+    /// Reads when the schedule of a node fires; `seed` is what `H` is hashed from.
+    pub(super) fn when(&mut self, raw: &Common, node: &Node, seed: &str) -> Option<Read> {
+        let way = self.way(node)?;
+        let before = self.problems.count();
+        let mut read = match way {
+            "schedule" => self.sentence(raw, node)?,
+            "on" => Read { when: self.chained(raw, node)?, assumed: Vec::new() },
+            _ => Read { when: self.timed(raw, node, seed)?, assumed: Vec::new() },
+        };
+        if let When::Timed(timing) = &mut read.when {
+            timing.dst = self.dst(raw, node);
+            timing.anchor = raw.anchor.as_deref().and_then(|text| text.parse().ok()).unwrap_or(Anchor::Fixed);
+            let place = node.place_of(way);
+            if let Err(error) = timing.guard(self.settings.min_interval) {
+                self.problems.refuse(place, &error);
+            }
+            if let Some(error) = never(timing, self.now) {
+                self.problems.refuse(place, &error);
+            }
+        }
+        (self.problems.count() == before).then_some(read)
+    }
+
+    /// The one way that is chosen.
+    fn way(&mut self, node: &Node) -> Option<&'static str> {
+        let chosen: Vec<&'static str> = WAYS.into_iter().filter(|way| node.get(way).is_some()).collect();
+        let named = |ways: &[&str]| ways.iter().map(|way| format!("`{way}`")).collect::<Vec<_>>();
+        let [way] = chosen.as_slice() else {
+            let (message, hint) = match chosen.as_slice() {
+                [] => (
+                    "it is not said when it fires".to_owned(),
+                    format!("add one of {}", named(&WAYS).join(", ")),
+                ),
+                several => {
+                    (format!("{} are set together", named(several).join(" and ")), "keep exactly one".into())
+                }
+            };
+            let place = chosen.last().map_or(node.place, |way| node.place_of_key(way));
+            self.problems.add(place, message, hint);
+            return None;
+        };
+        for (key, ways) in MEANINGFUL {
+            if node.get(key).is_some() && !ways.contains(way) {
+                let message = format!("`{key}` changes nothing beside `{way}`");
+                let hint = format!("remove it; it goes with {}", named(ways).join(", "));
+                self.problems.add(node.place_of_key(key), message, hint);
+            }
+        }
+        Some(way)
+    }
+
+    fn timed(&mut self, raw: &Common, node: &Node, seed: &str) -> Option<When> {
+        let frame = self.frame(raw, node);
+        let (key, spec) = if let Some(cron) = &raw.cron {
+            let dialect =
+                raw.dialect.as_deref().and_then(|text| text.parse().ok()).unwrap_or(Dialect::Standard);
+            ("cron", Cron::parse_seeded(cron, dialect, seed).map(Spec::from))
+        } else if let Some(every) = &raw.every {
+            ("every", every.0.parse::<Interval>().map(Spec::from))
+        } else if let Some(at) = &raw.at {
+            ("at", Once::parse(at, &frame.zone).map(Spec::from))
+        } else {
+            let delay = duration::read(raw.after.as_ref(), "after", node, &mut self.problems)?;
+            let at = self.now.checked_add(delay).ok()?;
+            return Some(When::AfterStart { delay, timing: frame.timing(Once::at(at).into(), self.now) });
+        };
+        match spec {
+            Ok(spec) => Some(When::Timed(frame.timing(spec, self.now))),
+            Err(error) => {
+                self.problems.refuse(node.place_of(key), &error);
+                None
+            }
+        }
+    }
+
+    fn chained(&mut self, raw: &Common, node: &Node) -> Option<When> {
+        let on = raw.on.as_ref()?;
+        let place = node.get("on")?;
+        let Frame { zone, bounds, windows } = self.frame(raw, node);
+        Some(When::Chained(Chained {
+            schedule: on.schedule.clone(),
+            outcome: on.outcome.unwrap_or(Outcome::Success),
+            delay: duration::read(on.delay.as_ref(), "delay", place, &mut self.problems).unwrap_or_default(),
+            zone,
+            bounds,
+            windows,
+        }))
+    }
+
+    /// English; what it says about zone, bounds and windows may not be said a second time.
+    fn sentence(&mut self, raw: &Common, node: &Node) -> Option<Read> {
+        let text = raw.schedule.as_deref()?;
+        let place = node.place_of("schedule");
+        let mut frame = self.frame(raw, node);
+        let context = Context { now: self.now, zone: frame.zone.clone() };
+        let parsed = match human::parse(text, &context) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.problems.refuse(place, &error);
+                return None;
+            }
+        };
+        self.refuse_twice(&parsed, node);
+        if moves(&parsed, text, &context) {
+            let message = format!("`{text}` is another time each time the file is read");
+            self.problems.add(place, message, "write the time with `at`, or the delay with `after`");
+            return None;
+        }
+        let said = match parsed.timing(&context, &self.calendars) {
+            Ok(said) => said,
+            Err(error) => {
+                self.problems.refuse(place, &error);
+                return None;
+            }
+        };
+        frame.zone = said.zone.clone();
+        frame.bounds.start_at = frame.bounds.start_at.or(said.bounds.start_at);
+        frame.bounds.end_at = frame.bounds.end_at.or(said.bounds.end_at);
+        frame.windows.only_between = frame.windows.only_between.or(said.windows.only_between);
+        for word in &parsed.not_on {
+            // It was read with the same calendars a moment ago.
+            let _ = frame.windows.exclude(word, &self.calendars);
+        }
+        Some(Read { when: When::Timed(frame.timing(said.spec, self.now)), assumed: parsed.assumed })
+    }
+
+    fn refuse_twice(&mut self, parsed: &Parsed, node: &Node) {
+        let said = [
+            ("timezone", parsed.timezone.is_some()),
+            ("start_at", parsed.start_at.is_some()),
+            ("end_at", parsed.end_at.is_some()),
+            ("only_between", parsed.only_between.is_some()),
+        ];
+        for (key, is_said) in said {
+            if is_said && node.get(key).is_some() {
+                let message = format!("`{key}` is said twice: the text of `schedule` says it too");
+                self.problems.add(node.place_of_key(key), message, "keep one of them");
+            }
+        }
+    }
+
+    fn frame(&mut self, raw: &Common, node: &Node) -> Frame {
+        let zone = self.zone(raw.timezone.as_ref(), node).unwrap_or_else(|| self.settings.timezone.clone());
+        let mut bounds = Bounds { max_runs: raw.max_runs, ..Bounds::default() };
+        bounds.start_at = self.instant(raw.start_at.as_ref(), "start_at", (node, &zone));
+        bounds.end_at = self.instant(raw.end_at.as_ref(), "end_at", (node, &zone));
+        if let (Some(start), Some(end)) = (bounds.start_at, bounds.end_at)
+            && end < start
+        {
+            self.problems.add(
+                node.place_of("end_at"),
+                "it ends before it starts",
+                "choose an `end_at` after `start_at`",
+            );
+        }
+        Frame { zone, bounds, windows: self.windows(raw, node) }
+    }
+
+    fn instant(
+        &mut self,
+        text: Option<&String>,
+        key: &str,
+        (node, zone): (&Node, &Zone),
+    ) -> Option<Timestamp> {
+        match Once::parse(text?, zone) {
+            Ok(once) => Some(once.instant()),
+            Err(error) => {
+                self.problems.refuse(node.place_of(key), &error);
+                None
+            }
+        }
+    }
+
+    fn windows(&mut self, raw: &Common, node: &Node) -> Windows {
+        let mut windows = Windows::default();
+        match raw.only_between.as_ref().map(|range| range.parse()).transpose() {
+            Ok(range) => windows.only_between = range,
+            Err(error) => self.problems.refuse(node.place_of("only_between"), &error),
+        }
+        let nodes = node.get("not_on").map(Node::items).unwrap_or_default();
+        for (word, node) in raw.not_on.iter().flatten().zip(nodes) {
+            if let Err(error) = windows.exclude(&word.0, &self.calendars) {
+                self.problems.refuse(node.place, &error);
+            }
+        }
+        let several = raw.quiet_hours.iter().flat_map(|words| words.iter().map(|name| ("quiet_hours", name)));
+        let one = raw.quiet_hours_policy_id.iter().map(|name| ("quiet_hours_policy_id", name));
+        for (key, name) in several.chain(one) {
+            match self.quiet_hours.get(name) {
+                Some(quiet) => windows.quiet_hours.push(quiet.clone()),
+                None => {
+                    let hint = nearest::hint(
+                        name,
+                        self.quiet_hours.keys().map(String::as_str),
+                        "there are no `quiet_hours`",
+                    );
+                    self.problems.add(node.place_of(key), format!("there are no quiet hours `{name}`"), hint);
+                }
+            }
+        }
+        windows
+    }
+
+    fn dst(&mut self, raw: &Common, node: &Node) -> DstRule {
+        let Some(dst) = &raw.dst else { return DstRule { gap: None, fold: None } };
+        if dst.gap.is_none() && dst.fold.is_none() {
+            self.problems.add(
+                node.place_of("dst"),
+                "`dst` says nothing",
+                "add `gap:` or `fold:`, or remove it",
+            );
+        }
+        DstRule {
+            gap: dst.gap.as_deref().and_then(|text| text.parse().ok()),
+            fold: dst.fold.as_deref().and_then(|text| text.parse().ok()),
+        }
+    }
+}
+
+impl Frame {
+    fn timing(self, spec: Spec, now: Timestamp) -> Timing {
+        let mut timing = Timing::new(spec, self.zone);
+        timing.created_at = now;
+        timing.bounds = self.bounds;
+        timing.windows = self.windows;
+        timing
+    }
+}
+
+/// Whether a one-shot in English is counted from the moment of reading, such as `in 20 minutes`.
+fn moves(parsed: &Parsed, text: &str, context: &Context) -> bool {
+    let Ok(later) = context.now.checked_add(jiff::SignedDuration::from_hours(25)) else { return false };
+    let again = human::parse(text, &Context { now: later, zone: context.zone.clone() });
+    parsed.at.is_some() && again.is_ok_and(|again| again.at != parsed.at)
+}
+
+/// Why it can never fire. What is only over is not refused: a file stays readable after its dates.
+fn never(timing: &Timing, now: Timestamp) -> Option<punctual_time::Error> {
+    let is_over = timing.bounds.end_at.is_some_and(|end| end <= now);
+    let from = match timing.spec {
+        Spec::Every(_) if is_over => return None,
+        Spec::Every(_) => now,
+        _ => Timestamp::UNIX_EPOCH,
+    };
+    timing.first(from).err()
+}

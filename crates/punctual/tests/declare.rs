@@ -1,0 +1,270 @@
+//! Goal: a file of schedules is read as it is meant, or refused with every place and what to write there.
+//! Method: texts in, checked values or whole error texts out; the examples of the documentation as they stand.
+
+use std::path::PathBuf;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual::declare::{
+    self, Action, CatchUp, Declared, Jitter, JitterMode, Overlap, Schedule, Scope, When,
+};
+use serde_json::json;
+
+fn now() -> Timestamp {
+    "2026-11-15T08:00:00Z".parse().expect("an instant")
+}
+
+fn read(text: &str) -> Declared {
+    declare::read_text("jobs.yaml", text, now()).unwrap_or_else(|failure| panic!("{text}\n{failure}"))
+}
+
+fn refusal(text: &str) -> String {
+    match declare::read_text("jobs.yaml", text, now()) {
+        Ok(_) => panic!("this was read:\n{text}"),
+        Err(failure) => failure.to_string(),
+    }
+}
+
+/// A file with one schedule, whose keys are given.
+fn one(keys: &str) -> String {
+    format!(
+        "schedules:\n- name: a\n  target: {{type: process, argv: [x]}}\n  {}\n",
+        keys.replace('\n', "\n  ")
+    )
+}
+
+/// Texts and their refusals, one under the other.
+fn golden(texts: &[&str]) -> String {
+    let told: Vec<String> = texts.iter().map(|text| format!("{text}\n----\n{}\n", refusal(text))).collect();
+    told.join("\n====\n")
+}
+
+fn example(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples")).join(name)
+}
+
+fn schedule<'a>(declared: &'a Declared, name: &str) -> &'a Schedule {
+    declared.schedules.iter().find(|schedule| schedule.name == name).expect("a schedule of that name")
+}
+
+#[test]
+fn the_keys_of_a_file_are_refused_with_the_one_that_was_meant() {
+    let told = golden(&[
+        "schedule:\n- name: a\n",
+        "schedules: 5\n",
+        "schedules:\n",
+        "[1, 2]\n",
+        "schedules:\n- name: a\n  crom: 0 3 * * *\n  target: {type: process, argv: [x]}\n",
+        "schedules:\n- cron: 0 3 * * *\n  target: {type: process, argv: [x]}\n",
+        "schedules:\n- name: a\n  cron: 0 3 * * *\n",
+        "settings: {timezone: Europe/Berln, tick_ms: 0, lookahead_ms: 3600001}\n",
+        "quiet_hours: {n: {during: 22-06, on: [frday]}}\n",
+        "calendars: {holidays: {dates: [2026-13-01, 2026-12-25]}, monday: {dates: []}}\n",
+        "targets: {t: {type: proces, argv: [x]}}\n",
+        "targets: {t: {argv: [x]}}\n",
+        "targets: {t: {type: process, argv: []}, u: {type: webhook, url: ftp://x}, v: {type: queue}}\n",
+        "targets: {t: {type: process, argv: [x], circuit_breaker: {treshold: 3, reset_after: soon}}}\n",
+    ]);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn the_time_of_a_schedule_is_refused_where_it_stands() {
+    let texts = [
+        one("enabled: true"),
+        one("every: 5m\ncron: 0 3 * * *\nat: 2027-01-01T00:00"),
+        one("cron: 61 * * * *"),
+        one("cron: 0 0 30 2 *"),
+        one("cron: '*/15 * * * *'\ndialect: posix"),
+        one("every: wekly"),
+        one("every: 500ms"),
+        one("at: tomorrow"),
+        one("after: soon"),
+        one("schedule: every blue moon"),
+        one("schedule: in 20 minutes"),
+        one("schedule: every day at 9 EST\ntimezone: Europe/Berlin"),
+        one("every: 5m\ntimezone: Mars/Base"),
+        one("at: 2027-01-01T00:00\ndialect: posix\nanchor: fixed"),
+        one("cron: 0 12 * * *\nonly_between: 20:00-06:00"),
+        one("cron: 0 12 * * *\nstart_at: 2027-01-01T00:00\nend_at: 2026-01-01T00:00"),
+        one("cron: 0 12 * * *\nnot_on: [holidays, satday]\nquiet_hours: nights"),
+        format!("settings: {{min_interval: 1m}}\n{}", one("every: 30s")),
+        one("cron: 0 3 * * *\ndst: {gap: jump}"),
+        one("cron: 0 3 * * *\ndst: {}"),
+    ];
+    let told = golden(&texts.each_ref().map(String::as_str));
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn policies_and_references_are_refused_where_they_stand() {
+    let texts = [
+        one("every: 5m\nif_running: skp\ncatch_up: allways"),
+        one("every: 5m\ngrace: 1 month\nrun_timeout: long\njitter: {mode: around}"),
+        one("every: 5m\nmax_catch_up: 0\nenabled: maybe\ntags: nightly\ndescription: 5"),
+        one("every: 5m\ndepends_timeout: 5m"),
+        one("every: 5m\ndepends_on: [b]"),
+        one("on: {schedule: b}"),
+        one("on: {schedule: a}"),
+        one("every: 5m\ntemplate: nightly"),
+        one("every: 5m\nset: {a: 1}"),
+        "schedules:\n- {name: a, every: 5m, target: chat}\n- {name: a, every: 5m, target: {type: process, argv: [x]}}\n\
+         - {name: a, every: 5m, target: {type: process, argv: [x]}}\ntargets: {chta: {type: process, argv: [x]}}\n"
+            .to_owned(),
+        "targets: {t: {type: process, argv: [x]}}\nschedules:\n- {name: a, every: 5m, target: t, depends_on: c}\n\
+         - {name: b, on: {schedule: a}, target: t}\n- {name: c, every: 5m, target: t, depends_on: [b]}\n"
+            .to_owned(),
+        "templates:\n  t:\n    cron: 0 ${hour} * * *\n    target: {type: process, argv: [x, '${who}']}\nschedules:\n\
+         - {name: a, template: t, set: {hour: 99, who: me}}\n- {name: b, template: t, set: {hour: 9, woh: me}}\n"
+            .to_owned(),
+        "plugins:\n  p:\n    schedules:\n    - {every: 5m}\n    - {every: 5m, at: 2027-01-01T00:00}\n    - {}\n    - {every: 1h}\n\
+         \x20   commands: {pol: {payload: {}}}\n    run: []\n"
+            .to_owned(),
+    ];
+    let told = golden(&texts.each_ref().map(String::as_str));
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn what_is_not_yaml_is_refused_with_its_line() {
+    let told = golden(&[
+        "schedules:\n- name: a\n   cron: x\n",
+        "schedules: [\n",
+        "schedules: \"open\n",
+        "settings: {timezone: UTC}\nsettings: {timezone: UTC}\n",
+        "a: *nobody\n",
+        "settings: {timezone: UTC}\n---\nsettings: {timezone: UTC}\n",
+    ]);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn many_problems_are_bounded() {
+    let items: String = (0..5000).map(|number| format!("- {{name: n{number}, evry: 5m}}\n")).collect();
+    let said = refusal(&format!("schedules:\n{items}"));
+    assert_eq!(said.matches("error: ").count(), 20, "{said}");
+    assert!(said.ends_with("more were found; these come first"), "{said}");
+}
+
+#[test]
+fn the_plugins_example_reads_as_it_stands() {
+    let declared = declare::read(&example("plugins.yaml"), now()).expect("the example");
+    let hourly = schedule(&declared, "example/hourly");
+    assert_eq!(hourly.policies.guard.as_deref(), Some("example"));
+    assert_eq!(hourly.policies.scope, Scope::Command { plugin: "example".into(), command: "poll".into() });
+    assert_eq!(hourly.policies.catch_up, CatchUp::RunOnce);
+    assert_eq!(
+        hourly.policies.jitter,
+        Some(Jitter { max: SignedDuration::from_secs(30), mode: JitterMode::After })
+    );
+    assert_eq!(hourly.payload, *json!({"source": "scheduler"}).as_object().expect("an object"));
+    let Action::Process { argv, .. } = &hourly.target.action else { panic!("{:?}", hourly.target) };
+    assert_eq!(argv, &["plugins/example", "poll"]);
+    let When::Timed(timing) = &hourly.when else { panic!("{:?}", hourly.when) };
+    assert_eq!(timing.zone.name(), "Australia/Sydney");
+    assert_eq!(timing.windows.not_on.to_string(), "sunday, saturday");
+}
+
+#[test]
+fn a_plugin_has_its_own_words_and_defaults() {
+    let declared = read(
+        "plugins:\n  p:\n    circuit_breaker: {threshold: 2}\n    run: [/bin/p, -v]\n    commands:\n      sync: {payload: {a: 1, b: 1}}\n    schedules:\n    - every: 5m\n      if_running: queue\n    - {id: s, command: sync, cron: 0 3 * * *, payload: {b: 2}, catch_up: run_all_capped}\n",
+    );
+    let poll = schedule(&declared, "p/default");
+    assert_eq!(poll.policies.if_running, Overlap::Allow, "its queue enqueues whatever is in flight");
+    assert_eq!(poll.target.circuit_breaker.threshold, 2);
+    let sync = schedule(&declared, "p/s");
+    assert_eq!(sync.policies.guard, None);
+    assert_eq!(sync.policies.scope, Scope::Command { plugin: "p".into(), command: "sync".into() });
+    assert_eq!(sync.policies.catch_up, CatchUp::RunAll);
+    assert_eq!(sync.payload, *json!({"a": 1, "b": 2}).as_object().expect("an object"));
+    assert_eq!(sync.target.name, poll.target.name, "one breaker for the plugin");
+}
+
+#[test]
+fn a_template_is_filled_and_the_schedules_own_keys_win() {
+    let declared = read(
+        "templates:\n  t: {cron: '0 ${hour} * * *', max_catch_up: '${most}', guard: '$${x}', target: {type: process, argv: [x, 'for-${who}']}}\nschedules:\n- {name: a, template: t, set: {hour: 9, who: me, most: 7}, cron: 0 1 * * *}\n",
+    );
+    let a = schedule(&declared, "a");
+    let When::Timed(timing) = &a.when else { panic!("{:?}", a.when) };
+    assert_eq!(timing.spec.to_string(), "0 1 * * *");
+    assert_eq!((a.policies.max_catch_up, a.policies.guard.as_deref()), (7, Some("${x}")));
+    assert!(matches!(&a.target.action, Action::Process { argv, .. } if argv[1] == "for-me"));
+}
+
+#[test]
+fn a_one_shot_that_is_over_does_not_spoil_the_file() {
+    read(&one("at: 2020-01-01T00:00"));
+    read(&one("cron: 0 3 * * *\nend_at: 2020-01-01T00:00"));
+    read(&one("every: 5m\nend_at: 2020-01-01T00:00"));
+}
+
+#[test]
+fn a_folder_is_its_files_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    write("a.yaml", "schedules: [{name: a, every: 5m, target: t}]");
+    write("b.yml", "targets: {t: {type: process, argv: [x]}}");
+    write("notes.txt", "not: [yaml");
+    assert_eq!(declare::read(folder.path(), now()).expect("both").schedules.len(), 1);
+    write("c.yaml", "targets: {t: {type: process, argv: [x]}}");
+    let said = declare::read(folder.path(), now()).expect_err("twice").to_string();
+    assert!(said.contains("c.yaml:1:11: `t` is in another file already"), "{said}");
+}
+
+#[test]
+fn every_example_can_be_read() {
+    for entry in std::fs::read_dir(example("")).expect("the examples") {
+        let path = entry.expect("an entry").path();
+        declare::read(&path, now()).unwrap_or_else(|failure| panic!("{failure}"));
+    }
+}
+
+#[test]
+fn a_hundred_thousand_schedules_are_the_limit() {
+    let line = |number: usize| format!("- {{name: n{number}, cron: 0 3 * * *, target: t}}\n");
+    let items: String = (0..100_001).map(line).collect();
+    let said = refusal(&format!("targets: {{t: {{type: process, argv: [x]}}}}\nschedules:\n{items}"));
+    assert_eq!(
+        said,
+        "error: jobs.yaml:100003:3: there are more than 100000 schedules\n  \
+         100003 | - {name: n100000, cron: 0 3 * * *, target: t}\nhint: divide them among several databases",
+        "the others are in order"
+    );
+}
+
+/// Nine levels of nine aliases each would be 387 million values.
+fn bomb() -> String {
+    let mut text = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
+    for (name, below) in ('b'..='i').zip('a'..) {
+        let aliases = vec![format!("*{below}"); 9].join(", ");
+        text += &format!("{name}: &{name} [{aliases}]\n");
+    }
+    text
+}
+
+#[test]
+fn files_beyond_the_budgets_are_refused() {
+    let deep = format!("a: {}1{}\n", "[".repeat(100), "]".repeat(100));
+    let very_deep = format!("a: {}", "[".repeat(100_000));
+    let anchors: String = (0..2000).map(|number| format!("- &a{number} 1\n")).collect();
+    for text in [&bomb(), &deep, &very_deep, &format!("a:\n{anchors}")] {
+        let said = refusal(text);
+        assert!(said.contains("hint: write it with fewer levels and aliases"), "{said}");
+    }
+    let large = format!("# {}\n", "x".repeat(33 << 20));
+    assert!(refusal(&large).contains("bytes, the limit is"));
+}
+
+#[test]
+fn a_bomb_is_refused_within_twenty_milliseconds() {
+    let text = bomb();
+    let time = || {
+        let begun = std::time::Instant::now();
+        refusal(&text);
+        begun.elapsed()
+    };
+    // The best of several: a busy machine may stop any one of them.
+    let best = (0..10).map(|_| time()).min().expect("ten");
+    assert!(best < std::time::Duration::from_millis(20), "{best:?}");
+}
