@@ -47,7 +47,15 @@ impl Planner {
     }
 
     fn plan_one(&self, one: &Plannable, now: Timestamp) -> PlanCommit {
-        let subject = Subject { cron: &one.cron, zone: &one.zone, cursor: one.cursor, late: &one.late };
+        let subject = Subject {
+            id: one.id,
+            timing: &one.timing,
+            policy: &one.policy,
+            cursor: one.cursor,
+            late: &one.late,
+            outstanding: 0,
+            slept: None,
+        };
         let plan = plan(&subject, Window { now, lookahead: self.lookahead });
         PlanCommit { schedule: one.schedule, org: one.org, version: one.version, from: one.cursor, plan }
     }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, Engine, Settings, SystemClock};
 use punctual_plan::{
-    Cursor, Definition, Due, Fence, LOOKAHEAD, RunKey, RunStatus, ScheduleId, Subject, Target, Window, admit,
-    plan,
+    Cursor, Due, Fence, LOOKAHEAD, Policy, RunKey, RunStatus, Schedule, ScheduleId, Subject, Target, When,
+    Window, admit, plan,
 };
 use punctual_store::{Access, Commit, NewSchedule, Node, Page, RunRow, Sqlite, Store};
-use punctual_time::{Cron, Dialect, Zone};
+use punctual_time::{Cron, Dialect, Timing, Zone};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -47,17 +47,21 @@ impl Stage {
     }
 
     async fn create_argv(&self, argv: Vec<String>, now: Timestamp) -> ScheduleId {
-        let definition = Definition {
+        let definition = Schedule {
             id: ScheduleId(uuid::Uuid::from_u128(7)),
             name: "one".to_owned(),
             spec: "* * * * * *".to_owned(),
             dialect: Dialect::Standard,
-            cron: Cron::parse("* * * * * *", Dialect::Standard).expect("a valid spec"),
-            zone: Zone::utc(),
+            version: 1,
+            when: When::Ticks(Box::new(Timing::new(
+                "* * * * * *".parse::<Cron>().expect("a valid spec"),
+                Zone::utc(),
+            ))),
+            policy: Policy::default(),
             target: Target::Process { argv },
         };
         let cursor = Cursor::starting(now);
-        let subject = Subject { cron: &definition.cron, zone: &definition.zone, cursor, late: &[] };
+        let subject = Subject::of(&definition, cursor).expect("it has ticks");
         let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
         let id = definition.id;
         self.store.create(NewSchedule { definition, created_at: now, plan }).await.expect("a schedule");

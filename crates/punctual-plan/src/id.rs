@@ -52,8 +52,12 @@ pub struct Fence(pub i64);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn idempotency_key(schedule: ScheduleId, scheduled_for: Timestamp) -> String {
-    let digest = Sha256::digest(format!("{schedule}:{}", scheduled_for.as_second()));
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    digest(schedule, scheduled_for).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The bytes of a tick's key.
+pub(crate) fn digest(schedule: ScheduleId, scheduled_for: Timestamp) -> [u8; 32] {
+    Sha256::digest(format!("{schedule}:{}", scheduled_for.as_second())).into()
 }
 
 #[cfg(test)]

@@ -12,20 +12,30 @@
 mod admit;
 mod catch_up;
 mod id;
+mod jitter;
 mod limit;
+mod name;
 mod plan;
+mod policy;
 mod reason;
 mod retire;
 mod run;
 mod schedule;
 mod settle;
+mod state;
 
 pub use admit::{Admission, Due, Verdict, admit};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
-pub use limit::{GRACE, LOOKAHEAD, LOOKAHEAD_MAX, MISSED_ROWS_MAX, PLAN_ENTRIES_MAX, RUN_TIMEOUT};
-pub use plan::{Cursor, Entry, EntryState, LateRow, Plan, Range, Subject, Window, plan};
-pub use reason::{Reason, ReasonError};
+pub use limit::*;
+pub use name::UnknownName;
+pub use plan::{
+    Closed, Cursor, Entry, EntryState, LateRow, NonFire, Plan, Range, Refired, Subject, Window, plan,
+    plan_first,
+};
+pub use policy::{CatchUp, Delivery, Dependency, Jitter, JitterMode, Launch, Overlap, Policy};
+pub use reason::{Described, Reason, ReasonError};
 pub use retire::{Armed, Retired, retire};
-pub use run::{Origin, RunStatus, UnknownName};
-pub use schedule::{Definition, Target};
+pub use run::{OrgLimit, Origin, RunState, RunStatus, Wait, Waiting};
+pub use schedule::{Chain, ChainOn, Schedule, Target, When};
 pub use settle::{InFlight, Outcome, Settlement, settle};
+pub use state::{Counters, State, Status};

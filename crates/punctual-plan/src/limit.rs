@@ -8,14 +8,56 @@ pub const LOOKAHEAD: SignedDuration = SignedDuration::from_secs(60);
 /// The longest window that may be configured: more would arm rows that an edit throws away again.
 pub const LOOKAHEAD_MAX: SignedDuration = SignedDuration::from_hours(1);
 
+/// The longest sleep of the loop, and the distance between two batches of late ticks.
+pub const TICK: SignedDuration = SignedDuration::from_secs(1);
+
 /// A tick this late is still run, as long as no later tick of its schedule is due.
 pub const GRACE: SignedDuration = SignedDuration::from_secs(60);
 
-/// A missed stretch up to this length is written row by row; a longer one is a single range.
+/// How many late ticks `run_all` and `spread` run, unless the schedule says otherwise.
+pub const CATCH_UP_DEFAULT: u32 = 100;
+
+/// More late ticks than this are never run, whatever the schedule says.
+pub const CATCH_UP_MAX: u32 = 10_000;
+
+/// Late ticks of one schedule that fire at one wake; further ones fire one `TICK` later each time.
+pub const CATCH_UP_PER_TICK_MAX: usize = 100;
+
+/// Non-fires up to this number are written row by row; more of them are ranges.
 pub const MISSED_ROWS_MAX: usize = 100;
+
+/// One call of `plan` writes at most this many ranges; the rest of the stretch is left to the next call.
+pub const PLAN_RANGES_MAX: usize = 1_000;
 
 /// One call of `plan` arms at most this many ticks: a per-second schedule over the longest window.
 pub const PLAN_ENTRIES_MAX: usize = 3_600;
 
 /// A run that has not answered after this long is ended.
 pub const RUN_TIMEOUT: SignedDuration = SignedDuration::from_hours(1);
+
+/// Attempts to launch a run.
+pub const LAUNCH_ATTEMPTS: u32 = 3;
+
+/// The wait before the second attempt to launch a run; doubled before each further one.
+pub const LAUNCH_DELAY: SignedDuration = SignedDuration::from_secs(1);
+
+/// The longest wait between two attempts to launch a run, however often it was doubled.
+pub const LAUNCH_DELAY_MAX: SignedDuration = SignedDuration::from_hours(1);
+
+/// A schedule is disabled after this many failures in a row.
+pub const CONSECUTIVE_FAILURES_DEFAULT: u32 = 5;
+
+/// How long a tick waits for the schedules it depends on.
+pub const DEPENDS_TIMEOUT: SignedDuration = SignedDuration::from_hours(1);
+
+/// How long a run waits for its turn or for room under a limit, if nothing else bounds it.
+pub const WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
+
+/// Runs of one schedule that wait for their turn; a further one is skipped.
+pub const QUEUE_MAX: u32 = 100;
+
+/// Failures in a row that open a circuit breaker.
+pub const BREAKER_THRESHOLD: u32 = 5;
+
+/// How long an open circuit breaker lets nothing through.
+pub const BREAKER_RESET_AFTER: SignedDuration = SignedDuration::from_mins(5);

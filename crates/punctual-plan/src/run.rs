@@ -1,54 +1,29 @@
 //! The states of a run and where it came from.
 
-use core::fmt;
+use jiff::Timestamp;
 
-/// Makes an enum whose variants have one public name each, used in SQL, JSON and on the screen.
-macro_rules! named {
-    ($(#[$meta:meta])* $name:ident { $($(#[$vmeta:meta])* $variant:ident = $text:literal,)+ }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$vmeta])* $variant,)+ }
-
-        impl $name {
-            /// Every variant, in the order of a run's life.
-            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
-
-            /// The public name.
-            pub fn name(self) -> &'static str {
-                match self { $($name::$variant => $text,)+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.name())
-            }
-        }
-
-        impl core::str::FromStr for $name {
-            type Err = UnknownName;
-
-            fn from_str(text: &str) -> Result<Self, UnknownName> {
-                Self::ALL.iter().copied().find(|one| one.name() == text)
-                    .ok_or_else(|| UnknownName { what: stringify!($name), text: text.to_owned() })
-            }
-        }
-    };
-}
+use crate::name::named;
+use crate::{Reason, RunKey};
 
 named! {
-    /// Where a run is in its life.
+    /// Where a run is in its life, as one word.
     RunStatus {
         /// Planned and waiting for its instant.
         Scheduled = "scheduled",
+        /// Its instant came; it waits for something else.
+        Waiting = "waiting",
         /// Admitted: its claims are taken, it will be launched.
         Enqueued = "enqueued",
         /// Launched and not yet answered.
         Running = "running",
+        /// An attempt failed; the next one is planned.
+        Retrying = "retrying",
         /// Ended well.
         Success = "success",
         /// Ended badly; the reason says how.
         Failed = "failed",
+        /// Ended by a person, or by a later tick under `cancel`.
+        Cancelled = "cancelled",
         /// Looked at in time and deliberately not run.
         Skipped = "skipped",
         /// Nobody could look at it in time.
@@ -59,7 +34,12 @@ named! {
 impl RunStatus {
     /// Whether nothing can happen to the run any more.
     pub fn is_terminal(self) -> bool {
-        matches!(self, Self::Success | Self::Failed | Self::Skipped | Self::Missed)
+        matches!(self, Self::Success | Self::Failed | Self::Cancelled | Self::Skipped | Self::Missed)
+    }
+
+    /// Whether the run holds the claims of an admitted one.
+    pub fn is_in_flight(self) -> bool {
+        matches!(self, Self::Enqueued | Self::Running)
     }
 }
 
@@ -68,23 +48,163 @@ named! {
     Origin {
         /// A planned tick of the schedule.
         Tick = "tick",
+        /// A person or a program asked for it.
+        Manual = "manual",
+        /// A person asked for a tick of the past.
+        Backfill = "backfill",
+        /// A run of another schedule ended.
+        Chained = "chained",
     }
 }
 
-/// A stored name that this version does not know.
+/// A run's state with what belongs to it: a waiting run has a deadline, a failed one a reason, and no other has.
+///
+/// ```
+/// use punctual_plan::{Reason, RunState, RunStatus};
+///
+/// let state = RunState::Failed { reason: Reason::ExitCode { code: 3 }, at: "2026-01-01T10:00:00Z".parse()? };
+/// assert_eq!(state.status(), RunStatus::Failed);
+/// assert_eq!(state.reason().map(Reason::code), Some("exit_code"));
+/// # Ok::<(), jiff::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownName {
-    what: &'static str,
-    text: String,
+pub enum RunState {
+    /// Waits for its instant.
+    Scheduled {
+        /// What is known ahead: it will be skipped at its instant.
+        verdict: Option<Reason>,
+    },
+    /// Waits for something else.
+    Waiting(Waiting),
+    /// Will be launched.
+    Enqueued {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// Was launched.
+    Running {
+        /// Which attempt, from 1.
+        attempt: u32,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// Is repeated.
+    Retrying {
+        /// Which attempt comes next, from 2.
+        attempt: u32,
+        /// When.
+        at: Timestamp,
+        /// Why the attempt before failed.
+        reason: Reason,
+    },
+    /// Ended well.
+    Success {
+        /// When.
+        at: Timestamp,
+    },
+    /// Ended badly.
+    Failed {
+        /// How.
+        reason: Reason,
+        /// When.
+        at: Timestamp,
+    },
+    /// Was ended.
+    Cancelled {
+        /// By what.
+        reason: Reason,
+        /// When.
+        at: Timestamp,
+    },
+    /// Was deliberately not run.
+    Skipped {
+        /// Why.
+        reason: Reason,
+        /// When that was decided.
+        at: Timestamp,
+    },
+    /// Could not be looked at in time.
+    Missed {
+        /// Why.
+        reason: Reason,
+        /// When that was decided.
+        at: Timestamp,
+    },
 }
 
-impl fmt::Display for UnknownName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is no {} this version knows", self.text, self.what)
+impl RunState {
+    /// The one word for it.
+    pub fn status(&self) -> RunStatus {
+        match self {
+            Self::Scheduled { .. } => RunStatus::Scheduled,
+            Self::Waiting(_) => RunStatus::Waiting,
+            Self::Enqueued { .. } => RunStatus::Enqueued,
+            Self::Running { .. } => RunStatus::Running,
+            Self::Retrying { .. } => RunStatus::Retrying,
+            Self::Success { .. } => RunStatus::Success,
+            Self::Failed { .. } => RunStatus::Failed,
+            Self::Cancelled { .. } => RunStatus::Cancelled,
+            Self::Skipped { .. } => RunStatus::Skipped,
+            Self::Missed { .. } => RunStatus::Missed,
+        }
+    }
+
+    /// Why it is so, where there is a why.
+    pub fn reason(&self) -> Option<&Reason> {
+        match self {
+            Self::Scheduled { verdict } => verdict.as_ref(),
+            Self::Retrying { reason, .. }
+            | Self::Failed { reason, .. }
+            | Self::Cancelled { reason, .. }
+            | Self::Skipped { reason, .. }
+            | Self::Missed { reason, .. } => Some(reason),
+            Self::Waiting(_) | Self::Enqueued { .. } | Self::Running { .. } | Self::Success { .. } => None,
+        }
     }
 }
 
-impl core::error::Error for UnknownName {}
+/// A run that waits after its instant has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// What wakes it.
+    pub wait: Wait,
+    /// Since when it waits.
+    pub since: Timestamp,
+    /// When it stops waiting; never infinite.
+    pub deadline: Timestamp,
+}
+
+/// What a run waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Its turn behind a run of its schedule.
+    Turn {
+        /// The run in flight, or one that waits longer.
+        behind: RunKey,
+    },
+    /// The tick of a schedule it depends on.
+    Upstream {
+        /// That schedule's name.
+        schedule: String,
+    },
+    /// Room under a limit of its org.
+    Limit {
+        /// Which limit.
+        limit: OrgLimit,
+    },
+}
+
+named! {
+    /// A limit of an org.
+    OrgLimit {
+        /// Runs that start within one minute.
+        PerMinute = "runs_per_minute",
+        /// Runs in flight at once.
+        InFlight = "runs_in_flight",
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -94,6 +214,9 @@ mod tests {
     fn every_name_reads_back() {
         for status in RunStatus::ALL {
             assert_eq!(status.name().parse(), Ok(*status));
+        }
+        for origin in Origin::ALL {
+            assert_eq!(origin.name().parse(), Ok(*origin));
         }
         assert_eq!(
             "late".parse::<RunStatus>().map_err(|error| error.to_string()),

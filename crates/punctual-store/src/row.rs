@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Cursor, Definition, Due, LateRow, OrgKey, Origin, Plan, Reason, RunKey, RunStatus, ScheduleId,
+    Cursor, Due, LateRow, OrgKey, Origin, Plan, Policy, Reason, RunKey, RunStatus, Schedule, ScheduleId,
     ScheduleKey, Settlement, Target,
 };
-use punctual_time::{Cron, Zone};
+use punctual_time::Timing;
 
 use crate::Error;
 
@@ -27,10 +27,12 @@ pub struct Plannable {
     pub org: OrgKey,
     /// The version that was read.
     pub version: i64,
-    /// Its spec.
-    pub cron: Cron,
-    /// Its zone.
-    pub zone: Zone,
+    /// Its public id.
+    pub id: ScheduleId,
+    /// When it ticks.
+    pub timing: Timing,
+    /// What it wants to happen to its ticks.
+    pub policy: Policy,
     /// How far it is planned.
     pub cursor: Cursor,
     /// Its armed rows whose instant has passed.
@@ -137,7 +139,7 @@ pub struct Node {
 #[derive(Clone, Debug)]
 pub struct NewSchedule {
     /// The definition.
-    pub definition: Definition,
+    pub definition: Schedule,
     /// When it was made.
     pub created_at: Timestamp,
     /// Its first window.
@@ -169,11 +171,9 @@ impl std::fmt::Display for Selector {
 #[derive(Clone, Debug)]
 pub struct ScheduleRow {
     /// The definition.
-    pub definition: Definition,
+    pub definition: Schedule,
     /// Whose it is.
     pub org_id: String,
-    /// Raised by each change.
-    pub version: i64,
     /// When it was made.
     pub created_at: Timestamp,
     /// When it was last changed.

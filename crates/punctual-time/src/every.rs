@@ -175,6 +175,15 @@ impl Lattice {
         }
     }
 
+    /// How many times lie between two moments, both included, the first at or after the origin.
+    pub(crate) fn count(&self, from: i64, to: i64) -> u64 {
+        let from = from.max(self.origin);
+        if from > to {
+            return 0;
+        }
+        (self.number_at_or_before(to) - self.number_at_or_before(from - 1)).unsigned_abs()
+    }
+
     /// The number of the last time at or before a moment, counted from the origin.
     fn number_at_or_before(&self, moment: i64) -> i64 {
         let count = i64::from(self.interval.count);

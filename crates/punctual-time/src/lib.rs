@@ -125,7 +125,9 @@ pub use error::Error;
 pub use every::{Interval, Unit};
 pub use once::Once;
 pub use spec::Spec;
-pub use timing::{Anchor, Bounds, Check, Explanation, Mark, Subject, Tick, Ticks, Timing};
+pub use timing::{
+    Anchor, Bounds, Check, Explanation, Mark, Stretches, Subject, Tick, TickStretch, Ticks, Timing,
+};
 pub use window::{Calendar, DayRange, Weekdays};
 pub use windows::{QuietHours, Suppression, Windows};
 pub use zone::{Zone, tz_version};

@@ -189,6 +189,25 @@ impl Windows {
             })
         })
     }
+
+    /// Up to which second, itself excluded, surely no window begins, seen from one that none suppresses.
+    pub(crate) fn open_until(&self, second: i64, zone: &Zone) -> i64 {
+        let moment = Moment::of(second, zone);
+        let mut until = moment.end;
+        if !self.not_on.is_empty() || !self.calendars.is_empty() {
+            until = until.min(moment.end_of((0, DAY)));
+        }
+        if let Some(range) = self.only_between {
+            until = until.min(moment.end_of(inside(range, moment.time)));
+        }
+        for quiet in &self.quiet_hours {
+            let moment = quiet.zone.as_ref().map_or(moment, |zone| Moment::of(second, zone));
+            let is_inside = quiet.during.contains(moment.time);
+            let part = if is_inside { inside } else { outside }(quiet.during, moment.time);
+            until = until.min(moment.end_of(part));
+        }
+        until
+    }
 }
 
 /// A second of UTC as a zone's clock shows it.
@@ -216,6 +235,11 @@ impl Moment {
     fn date(self) -> Date {
         let date = civil::date(self.day);
         Date::new(date.year as i16, date.month as i8, date.day as i8).unwrap_or(Date::ZERO)
+    }
+
+    /// When a part of its day is over, or the offset changes before.
+    fn end_of(self, (_, to): (i64, i64)) -> i64 {
+        (self.second - i64::from(self.time) + to).min(self.end)
     }
 
     /// A part of its day as UTC, as far as the offset stays the same.

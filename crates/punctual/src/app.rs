@@ -2,11 +2,11 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, SystemClock};
-use punctual_plan::{Cursor, Definition, LOOKAHEAD, ScheduleId, Subject, Target, Window, plan};
+use punctual_plan::{Cursor, LOOKAHEAD, Policy, Schedule, ScheduleId, Subject, Target, When, Window, plan};
 use punctual_store::{
     Access, Error, NewSchedule, Page, RangeRow, RunRow, ScheduleRow, Selector, Sqlite, Store,
 };
-use punctual_time::{Cron, Dialect, Zone};
+use punctual_time::{Cron, Dialect, Timing, Zone};
 
 use crate::{Database, Failure, zone_name};
 
@@ -35,7 +35,7 @@ pub struct Draft {
 #[derive(Clone, Debug)]
 pub struct Preview {
     /// The checked definition.
-    pub definition: Definition,
+    pub definition: Schedule,
     /// Its first ticks.
     pub ticks: Vec<Timestamp>,
 }
@@ -74,7 +74,7 @@ impl App {
     /// # Errors
     /// When the draft is not valid.
     pub async fn preview(&self, draft: Draft) -> Result<Preview, Failure> {
-        let definition = define(draft)?;
+        let definition = define(draft, self.clock.now())?;
         let living = self.store.find(Selector::Name(definition.name.clone())).await?;
         if living.is_some_and(|row| row.deleted_at.is_none()) {
             return Err(Error::NameTaken { name: definition.name }.into());
@@ -88,11 +88,12 @@ impl App {
     /// # Errors
     /// When the draft is not valid, or its name is taken.
     pub async fn create(&self, draft: Draft) -> Result<ScheduleRow, Failure> {
-        let definition = define(draft)?;
-        let id = definition.id;
         let now = self.clock.now();
-        let cursor = Cursor::starting(now);
-        let subject = Subject { cron: &definition.cron, zone: &definition.zone, cursor, late: &[] };
+        let definition = define(draft, now)?;
+        let id = definition.id;
+        let subject = Subject::of(&definition, Cursor::starting(now)).ok_or_else(|| {
+            Failure::invalid("the schedule has no ticks of its own", "write a cron expression")
+        })?;
         let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
         self.store.create(NewSchedule { definition, created_at: now, plan }).await?;
         self.get(Selector::Id(id)).await
@@ -150,7 +151,7 @@ impl App {
 }
 
 /// Checks a draft and gives it its identity.
-fn define(draft: Draft) -> Result<Definition, Failure> {
+fn define(draft: Draft, now: Timestamp) -> Result<Schedule, Failure> {
     check_name(&draft.name)?;
     let id = ScheduleId(uuid::Uuid::new_v4());
     let cron = Cron::parse_seeded(&draft.cron, draft.dialect, &id.to_string())?;
@@ -160,13 +161,14 @@ fn define(draft: Draft) -> Result<Definition, Failure> {
     {
         return Err(Failure::invalid("no program was given", "write it after `--`, such as `-- echo hello`"));
     }
-    Ok(Definition {
+    Ok(Schedule {
         id,
         name: draft.name,
+        version: 1,
         spec: draft.cron,
         dialect: draft.dialect,
-        cron,
-        zone,
+        when: When::Ticks(Box::new(Timing { created_at: now, ..Timing::new(cron, zone) })),
+        policy: Policy::default(),
         target: draft.target,
     })
 }
@@ -185,8 +187,8 @@ fn check_name(name: &str) -> Result<(), Failure> {
 }
 
 /// The next ticks of a definition.
-fn ticks(definition: &Definition, now: Timestamp) -> Vec<Timestamp> {
-    let next = |after: &Timestamp| definition.cron.next(*after, &definition.zone);
+fn ticks(definition: &Schedule, now: Timestamp) -> Vec<Timestamp> {
+    let next = |after: &Timestamp| definition.when.timing()?.next(*after);
     std::iter::successors(next(&now), next).take(PREVIEW_TICKS).collect()
 }
 

@@ -1,5 +1,5 @@
 -- Armed rows of one schedule whose instant has passed.
-SELECT key, scheduled_for, fire_at
+SELECT key, scheduled_for, fire_at, reason, detail
 FROM runs
 WHERE schedule = ?1 AND status = 'scheduled' AND fire_at <= ?2
 ORDER BY scheduled_for

@@ -1,8 +1,8 @@
 //! From columns to the types of the domain. Whatever cannot be read is reported, never guessed.
 
 use jiff::Timestamp;
-use punctual_plan::{Definition, Reason, RunStatus, ScheduleId, Target};
-use punctual_time::{Cron, Dialect, Zone};
+use punctual_plan::{Policy, Reason, RunStatus, Schedule, ScheduleId, Target, When};
+use punctual_time::{Cron, Dialect, Timing, Zone};
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
@@ -33,11 +33,10 @@ pub(super) fn target(text: &str) -> Result<Target, Error> {
     }
 }
 
-/// Reads a spec and the zone it hangs in.
-pub(super) struct When {
+/// A spec made definite, and the dialect it was written in.
+pub(super) struct Parsed {
     pub(super) dialect: Dialect,
-    pub(super) cron: Cron,
-    pub(super) zone: Zone,
+    pub(super) timing: Timing,
 }
 
 /// The columns of a spec, as text.
@@ -46,17 +45,19 @@ pub(super) struct Spec<'a> {
     pub(super) dialect: &'a str,
     pub(super) spec: &'a str,
     pub(super) timezone: &'a str,
+    pub(super) created_at: Timestamp,
 }
 
 impl Spec<'_> {
     /// Parses what was parsed once before, when it was stored.
-    pub(super) fn parse(&self) -> Result<When, Error> {
+    pub(super) fn parse(&self) -> Result<Parsed, Error> {
         let unreadable =
             |error: &dyn std::fmt::Display| Error::corrupt(format!("schedule {}: {error}", self.id));
         let dialect: Dialect = self.dialect.parse().map_err(|error| unreadable(&error))?;
         let cron = Cron::parse_seeded(self.spec, dialect, self.id).map_err(|error| unreadable(&error))?;
         let zone = Zone::get(self.timezone).map_err(|error| unreadable(&error))?;
-        Ok(When { dialect, cron, zone })
+        let timing = Timing { created_at: self.created_at, ..Timing::new(cron, zone) };
+        Ok(Parsed { dialect, timing })
     }
 }
 
@@ -68,20 +69,24 @@ pub(super) struct DefinitionColumns {
 }
 
 impl DefinitionColumns {
-    /// `dialect`, `spec`, `timezone` and `target` stand side by side.
-    pub(super) fn read(&self, row: &Row<'_>) -> Result<Definition, Error> {
+    /// `dialect`, `spec`, `timezone`, `target`, `version` and `created_at` stand side by side.
+    pub(super) fn read(&self, row: &Row<'_>) -> Result<Schedule, Error> {
         let text = |index: usize| column::<String>(row, index);
         let id = text(self.id)?;
         let (dialect, spec, timezone) =
             (text(self.dialect)?, text(self.dialect + 1)?, text(self.dialect + 2)?);
-        let when = Spec { id: &id, dialect: &dialect, spec: &spec, timezone: &timezone }.parse()?;
-        Ok(Definition {
+        let created_at = instant(row, self.dialect + 5)?;
+        let parsed =
+            Spec { id: &id, dialect: &dialect, spec: &spec, timezone: &timezone, created_at }.parse()?;
+        Ok(Schedule {
             id: schedule_id(&id)?,
             name: text(self.name)?,
+            version: column(row, self.dialect + 4)?,
             spec,
-            dialect: when.dialect,
-            cron: when.cron,
-            zone: when.zone,
+            dialect: parsed.dialect,
+            when: When::Ticks(Box::new(parsed.timing)),
+            // Policies are not stored yet: every schedule has the defaults.
+            policy: Policy::default(),
             target: target(&text(self.dialect + 3)?)?,
         })
     }

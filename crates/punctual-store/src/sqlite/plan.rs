@@ -2,12 +2,13 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Cursor, Entry, EntryState, LateRow, OrgKey, Plan, Range, Reason, RunKey, RunStatus, ScheduleKey,
+    Cursor, Entry, EntryState, LateRow, NonFire, OrgKey, Plan, Policy, Range, Reason, RunKey, RunStatus,
+    ScheduleKey,
 };
 use rusqlite::{Connection, Row, params};
 
 use super::audit::{self, Event};
-use super::decode::{Spec, change, column, instant, rows, tick};
+use super::decode::{Spec, change, column, instant, reason, rows, schedule_id, tick};
 use super::sql;
 use crate::instant::from_seconds;
 use crate::{Commit, Error, PlanCommit, Plannable, PlannableBatch};
@@ -36,7 +37,12 @@ pub(super) fn plannable(
 
 fn with_late_rows(db: &Connection, mut schedule: Plannable, now: Timestamp) -> Result<Plannable, Error> {
     schedule.late = rows(db, sql!("late_rows"), params![schedule.schedule.0, now.as_microsecond()], |row| {
-        Ok(LateRow { run: RunKey(column(row, 0)?), scheduled_for: tick(row, 1)?, fire_at: instant(row, 2)? })
+        Ok(LateRow {
+            run: RunKey(column(row, 0)?),
+            scheduled_for: tick(row, 1)?,
+            fire_at: instant(row, 2)?,
+            verdict: reason(row, 3)?,
+        })
     })?;
     Ok(schedule)
 }
@@ -44,13 +50,15 @@ fn with_late_rows(db: &Connection, mut schedule: Plannable, now: Timestamp) -> R
 fn read_plannable(row: &Row<'_>) -> Result<Plannable, Error> {
     let text = |index: usize| column::<String>(row, index);
     let (dialect, spec, timezone, id) = (text(2)?, text(3)?, text(4)?, text(5)?);
-    let when = Spec { id: &id, dialect: &dialect, spec: &spec, timezone: &timezone }.parse()?;
+    let created_at = instant(row, 9)?;
+    let parsed = Spec { id: &id, dialect: &dialect, spec: &spec, timezone: &timezone, created_at }.parse()?;
     Ok(Plannable {
         schedule: ScheduleKey(column(row, 0)?),
         org: OrgKey(column(row, 1)?),
         version: column(row, 6)?,
-        cron: when.cron,
-        zone: when.zone,
+        id: schedule_id(&id)?,
+        timing: parsed.timing,
+        policy: Policy::default(),
         cursor: Cursor { planned_through: instant(row, 7)?, decided_through: instant(row, 8)? },
         late: Vec::new(),
     })
@@ -106,11 +114,15 @@ impl Writing<'_> {
         for range in &plan.ranges {
             self.insert_range(range, decided_at)?;
         }
-        for (run, reason) in &plan.closed {
-            let end = End { run: *run, status: RunStatus::Missed, reason, at: decided_at };
+        for one in &plan.closed {
+            let (status, reason) = (one.end.status(), one.end.reason());
+            let end = End { run: one.run, status, reason, at: decided_at };
             if close(self.db, &end)? == Commit::Done {
-                self.missed(format!("{run}: {reason}"), decided_at)?;
+                self.ended(&one.end, &one.run, decided_at)?;
             }
+        }
+        for one in &plan.refired {
+            change(self.db, sql!("refire_run"), params![one.run.0, one.fire_at.as_microsecond()])?;
         }
         Ok(())
     }
@@ -118,7 +130,8 @@ impl Writing<'_> {
     fn insert(&self, entry: &Entry, decided_at: Timestamp) -> Result<(), Error> {
         let (status, reason) = match &entry.state {
             EntryState::Scheduled => (RunStatus::Scheduled, None),
-            EntryState::Missed(reason) => (RunStatus::Missed, Some(reason)),
+            EntryState::Suppressed(reason) => (RunStatus::Scheduled, Some(reason)),
+            EntryState::Ended(end) => (end.status(), Some(end.reason())),
         };
         let inserted = change(
             self.db,
@@ -132,13 +145,11 @@ impl Writing<'_> {
                 reason.map(Reason::code),
                 reason.map(Reason::detail),
                 self.version,
-                reason.map(|_| decided_at.as_microsecond()),
+                status.is_terminal().then(|| decided_at.as_microsecond()),
             ],
         )?;
-        match reason {
-            Some(reason) if inserted == 1 => {
-                self.missed(format!("{}: {reason}", entry.scheduled_for), decided_at)
-            }
+        match &entry.state {
+            EntryState::Ended(end) if inserted == 1 => self.ended(end, &entry.scheduled_for, decided_at),
             _ => Ok(()),
         }
     }
@@ -153,19 +164,21 @@ impl Writing<'_> {
                 range.first.as_second(),
                 range.last.as_second(),
                 i64::try_from(range.count).unwrap_or(i64::MAX),
-                range.reason.code(),
-                range.reason.detail(),
+                range.end.reason().code(),
+                range.end.reason().detail(),
                 self.version,
                 decided_at.as_microsecond(),
+                range.end.status().name(),
             ],
         )?;
-        let detail =
-            format!("{} ticks from {} to {}: {}", range.count, range.first, range.last, range.reason);
-        self.missed(detail, decided_at)
+        let ticks = format!("{} ticks from {} to {}", range.count, range.first, range.last);
+        self.ended(&range.end, &ticks, decided_at)
     }
 
-    fn missed(&self, detail: String, at: Timestamp) -> Result<(), Error> {
-        let event = Event { org: self.org, schedule: self.schedule, kind: "schedule.missed", detail, at };
+    fn ended(&self, end: &NonFire, what: &dyn std::fmt::Display, at: Timestamp) -> Result<(), Error> {
+        let kind = format!("schedule.{}", end.status());
+        let detail = format!("{what}: {}", end.reason());
+        let event = Event { org: self.org, schedule: self.schedule, kind: &kind, detail, at };
         audit::record(self.db, &event)
     }
 }

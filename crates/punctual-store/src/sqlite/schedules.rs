@@ -25,7 +25,7 @@ pub(super) fn create(db: &Connection, new: &NewSchedule) -> Result<(), Error> {
         definition.name,
         definition.dialect.to_string(),
         definition.spec,
-        definition.zone.name(),
+        definition.timezone(),
         encode_target(&definition.target)?,
         at,
     ];
@@ -123,7 +123,6 @@ fn read_schedule(row: &Row<'_>) -> Result<ScheduleRow, Error> {
     Ok(ScheduleRow {
         definition: DefinitionColumns { id: 1, name: 3, dialect: 4 }.read(row)?,
         org_id: column(row, 2)?,
-        version: column(row, 8)?,
         created_at: instant(row, 9)?,
         updated_at: instant(row, 10)?,
         deleted_at: maybe_instant(row, 11)?,

@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Admission, Cursor, Definition, Due, LOOKAHEAD, ScheduleId, Subject, Target, Window, admit, plan,
+    Admission, Cursor, Due, LOOKAHEAD, Policy, Schedule, ScheduleId, Subject, Target, When, Window, admit,
+    plan,
 };
 use punctual_store::{Access, Error, NewSchedule, Node, PlanCommit, Sqlite, Store};
-use punctual_time::{Cron, Dialect, Zone};
+use punctual_time::{Cron, Dialect, Timing, Zone};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -39,19 +40,23 @@ impl Bench {
         spec: &str,
         now: Timestamp,
     ) -> Result<ScheduleId, Error> {
-        let definition = Definition {
+        let definition = Schedule {
             id: ScheduleId(Uuid::from_u128(
                 u128::from(self.count("SELECT count(*) FROM schedules")) << 96 | hash(name),
             )),
             name: name.to_owned(),
             spec: spec.to_owned(),
             dialect: Dialect::Standard,
-            cron: Cron::parse(spec, Dialect::Standard).expect("a valid spec"),
-            zone: Zone::utc(),
+            version: 1,
+            when: When::Ticks(Box::new(Timing::new(
+                spec.parse::<Cron>().expect("a valid spec"),
+                Zone::utc(),
+            ))),
+            policy: Policy::default(),
             target: Target::Process { argv: vec!["true".to_owned()] },
         };
         let cursor = Cursor::starting(now);
-        let subject = Subject { cron: &definition.cron, zone: &definition.zone, cursor, late: &[] };
+        let subject = Subject::of(&definition, cursor).expect("it has ticks");
         let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
         let id = definition.id;
         self.store.create(NewSchedule { definition, created_at: now, plan }).await.map(|()| id)
@@ -61,7 +66,15 @@ impl Bench {
     pub(crate) async fn plans(&self, now: Timestamp) -> Vec<PlanCommit> {
         let batch = self.store.plannable(now, now + LOOKAHEAD / 2).await.expect("the ledger can be read");
         let commit = |one: &punctual_store::Plannable| {
-            let subject = Subject { cron: &one.cron, zone: &one.zone, cursor: one.cursor, late: &one.late };
+            let subject = Subject {
+                id: one.id,
+                timing: &one.timing,
+                policy: &one.policy,
+                cursor: one.cursor,
+                late: &one.late,
+                outstanding: 0,
+                slept: None,
+            };
             let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
             PlanCommit { schedule: one.schedule, org: one.org, version: one.version, from: one.cursor, plan }
         };

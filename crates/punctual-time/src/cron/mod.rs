@@ -3,6 +3,7 @@
 //! [`Cron`] is the parsed value; `parse` and `item` read it, `refuse` words the errors, `print` writes it back,
 //! `search` finds planned local times. Zones and daylight saving are not known here: see [`crate::walk`].
 
+mod count;
 mod dialect;
 mod gap;
 mod hash;

@@ -4,6 +4,7 @@
 
 mod explain;
 mod preview;
+mod stretch;
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use explain::{Check, Explanation, Subject};
 pub use preview::{Mark, Tick, Ticks};
+pub use stretch::{Stretches, TickStretch};
 
 use crate::every::Lattice;
 use crate::walk::{self, Plan, ceil_second, floor_second};

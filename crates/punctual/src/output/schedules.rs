@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use punctual::{Failure, Preview};
-use punctual_plan::{Definition, RunStatus, Target};
+use punctual_plan::{RunStatus, Schedule, Target};
 use punctual_store::ScheduleRow;
 use serde::Serialize;
 use serde_json::json;
@@ -48,14 +48,14 @@ struct DefinitionJson<'a> {
 }
 
 impl<'a> DefinitionJson<'a> {
-    fn new(definition: &'a Definition) -> Self {
+    fn new(definition: &'a Schedule) -> Self {
         Self {
             id: definition.id.to_string(),
             name: &definition.name,
             kind: "cron",
             spec: &definition.spec,
             dialect: definition.dialect.to_string(),
-            timezone: definition.zone.name(),
+            timezone: definition.timezone(),
             target: match &definition.target {
                 Target::Process { argv } => json!({"type": "process", "argv": argv}),
                 other => json!({"type": format!("{other:?}")}),
@@ -71,7 +71,7 @@ impl<'a> ScheduleJson<'a> {
             org_id: &row.org_id,
             enabled: row.deleted_at.is_none(),
             status: status(row),
-            version: row.version,
+            version: row.definition.version,
             next_run_at: row.next_run_at,
             last_run_at: row.last_run_at,
             last_run_status: row.last_run_status.map(RunStatus::name),
@@ -115,8 +115,8 @@ fn next_run(row: &ScheduleRow) -> String {
     row.next_run_at.map_or("-".to_owned(), |at| clock(at, &zone_of(&row.definition)))
 }
 
-fn zone_of(definition: &Definition) -> TimeZone {
-    TimeZone::get(definition.zone.name()).unwrap_or(TimeZone::UTC)
+fn zone_of(definition: &Schedule) -> TimeZone {
+    TimeZone::get(definition.timezone()).unwrap_or(TimeZone::UTC)
 }
 
 /// A schedule that was made.

@@ -1,0 +1,272 @@
+//! Late: what was slept through is decided by the catch-up policy, armed rows and unplanned ticks as one.
+//!
+//! The ticks that still fire are always the latest ones. Everything before them is counted by stretches, so a
+//! week of seconds costs no more than a minute of them.
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_time::TickStretch;
+
+use super::{Closed, Entry, EntryState, Moment, NonFire, Plan, Range, Refired, Subject};
+use super::{is_caught_up, just_after};
+use crate::jitter::fire_at;
+use crate::limit::{CATCH_UP_MAX, CATCH_UP_PER_TICK_MAX, TICK};
+use crate::{CatchUp, MISSED_ROWS_MAX, PLAN_RANGES_MAX, Reason, RunKey};
+
+/// How much of the late stretch was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// Its beginning; the next call goes on.
+    Part,
+}
+
+/// Decides the unplanned stretch up to now together with the armed rows that were slept through.
+///
+/// Without an unplanned stretch the late rows are left to `admit`, which judges them by the same rule.
+pub(super) fn decide(subject: &Subject<'_>, moment: Moment, plan: &mut Plan) -> Extent {
+    let Some(late) = Late::find(subject, moment) else { return Extent::Whole };
+    let firing = late.firing();
+    let sections = late.sections(&firing);
+    if sections.len() > PLAN_RANGES_MAX {
+        let part = &sections[..PLAN_RANGES_MAX];
+        plan.cursor.planned_through = part.last().map_or(plan.cursor.planned_through, |range| range.last);
+        plan.ranges.extend_from_slice(part);
+        return Extent::Part;
+    }
+    late.write_sections(sections, plan);
+    late.write_rows(&firing, plan);
+    for (tick, fire_at) in late.fire_times(&firing) {
+        match tick.row {
+            Some(run) => plan.refired.push(Refired { run, fire_at }),
+            None => plan.entries.push(Entry {
+                scheduled_for: tick.scheduled_for,
+                fire_at,
+                state: EntryState::Scheduled,
+            }),
+        }
+    }
+    plan.entries.sort_by_key(|entry| entry.scheduled_for);
+    plan.cursor.planned_through = late.last;
+    Extent::Whole
+}
+
+/// A late tick that fires.
+#[derive(Clone, Copy)]
+struct Firing {
+    scheduled_for: Timestamp,
+    /// Its row, if it was armed.
+    row: Option<RunKey>,
+}
+
+/// A late stretch and what decides it.
+struct Late<'a> {
+    subject: &'a Subject<'a>,
+    moment: Moment,
+    /// The last unplanned tick that is due.
+    last: Timestamp,
+    /// The last due tick that no window suppresses, armed or not.
+    last_due: Option<Timestamp>,
+    /// Due ticks that no window suppresses.
+    slots: u64,
+}
+
+impl<'a> Late<'a> {
+    fn find(subject: &'a Subject<'a>, moment: Moment) -> Option<Self> {
+        let is_unplanned = |tick: &Timestamp| *tick > subject.cursor.planned_through;
+        let newest = subject.timing.planned_before(just_after(moment.at)).filter(is_unplanned)?;
+        let is_ahead = subject.timing.suppressed(newest).is_none()
+            && fire_at(subject.id, subject.timing, subject.policy.jitter, newest) > moment.at;
+        // Jitter never reaches the next tick, so only the newest can still be ahead of its own instant.
+        let last =
+            if is_ahead { subject.timing.planned_before(newest).filter(is_unplanned)? } else { newest };
+        let rows = || subject.late.iter().filter(|row| row.verdict.is_none() && !is_caught_up(subject, row));
+        let unplanned: u64 = subject
+            .timing
+            .stretches(just_after(subject.cursor.planned_through)..=last)
+            .filter(|stretch| stretch.suppressed.is_none())
+            .map(|stretch| stretch.count)
+            .sum();
+        let last_row = rows().map(|row| row.scheduled_for).max();
+        let last_due = subject.timing.prev(just_after(last)).filter(is_unplanned).or(last_row);
+        Some(Self { subject, moment, last, last_due, slots: unplanned + rows().count() as u64 })
+    }
+
+    /// The ticks that fire, latest first.
+    fn firing(&self) -> Vec<Firing> {
+        let policy = self.subject.policy;
+        let max = match policy.catch_up {
+            CatchUp::Skip if self.subject.slept.is_some() => 0,
+            CatchUp::Skip | CatchUp::RunOnce => 1,
+            // A run moves the ticks after it: there is only one to catch up with.
+            CatchUp::RunAll | CatchUp::Spread if self.subject.is_floating() => 1,
+            CatchUp::RunAll | CatchUp::Spread => policy.max_catch_up.min(CATCH_UP_MAX),
+        };
+        let unplanned = std::iter::successors(self.unplanned_before(just_after(self.last)), |tick| {
+            self.unplanned_before(tick.scheduled_for)
+        });
+        let rows = self.subject.late.iter().rev().filter(|row| row.verdict.is_none());
+        let rows = rows
+            .filter(|row| !is_caught_up(self.subject, row))
+            .map(|row| Firing { scheduled_for: row.scheduled_for, row: Some(row.run) });
+        let is_in_time = |tick: &Firing| !self.is_past_deadline(tick.scheduled_for);
+        let is_near = |tick: &Firing| policy.catch_up != CatchUp::Skip || self.is_within_grace(tick);
+        unplanned
+            .chain(rows)
+            .take(max as usize)
+            .take_while(|tick| is_in_time(tick) && is_near(tick))
+            .collect()
+    }
+
+    fn unplanned_before(&self, before: Timestamp) -> Option<Firing> {
+        let tick = self.subject.timing.prev(before)?;
+        (tick > self.subject.cursor.planned_through).then_some(Firing { scheduled_for: tick, row: None })
+    }
+
+    fn is_within_grace(&self, tick: &Firing) -> bool {
+        let armed = self.subject.late.iter().find(|row| Some(row.run) == tick.row).map(|row| row.fire_at);
+        let jitter = self.subject.policy.jitter;
+        let fire_at = armed
+            .unwrap_or_else(|| fire_at(self.subject.id, self.subject.timing, jitter, tick.scheduled_for));
+        self.moment.at.duration_since(fire_at) <= self.subject.policy.grace
+    }
+
+    fn is_past_deadline(&self, tick: Timestamp) -> bool {
+        let late = self.moment.at.duration_since(tick);
+        self.subject.policy.start_deadline.is_some_and(|limit| late > limit)
+    }
+
+    /// When the firing ticks fire, oldest first.
+    fn fire_times(&self, firing: &[Firing]) -> Vec<(Firing, Timestamp)> {
+        let count = firing.len().max(1);
+        let delay = |place: usize| match self.subject.policy.catch_up {
+            CatchUp::Skip | CatchUp::RunOnce => SignedDuration::ZERO,
+            CatchUp::RunAll => TICK * (place / CATCH_UP_PER_TICK_MAX) as i32,
+            CatchUp::Spread => {
+                let step = self.moment.lookahead.as_micros() * place as i128 / count as i128;
+                SignedDuration::from_micros(step as i64)
+            }
+        };
+        let later = |place| self.moment.at.saturating_add(delay(place)).unwrap_or(Timestamp::MAX);
+        firing.iter().rev().enumerate().map(|(place, tick)| (*tick, later(place))).collect()
+    }
+
+    /// Why a due tick that no window suppresses does not fire.
+    fn why(&self, tick: Timestamp) -> NonFire {
+        let policy = self.subject.policy;
+        let past = || {
+            let limit_s = policy.start_deadline.map_or(0, |limit| limit.as_secs());
+            NonFire::Skipped(Reason::StartDeadline { limit_s, at: self.moment.at })
+        };
+        match policy.catch_up {
+            CatchUp::Skip => NonFire::Missed(match (&self.subject.slept, self.last_due) {
+                (Some(slept), _) => slept.clone(),
+                (None, _) if self.moment.at.duration_since(tick) > policy.grace => {
+                    Reason::Outage { until: self.moment.at, grace_s: policy.grace.as_secs() }
+                }
+                (None, Some(by)) if by > tick => Reason::Overtaken { by },
+                _ => return past(),
+            }),
+            _ if self.is_past_deadline(tick) => past(),
+            CatchUp::RunOnce => {
+                NonFire::Missed(Reason::CaughtUp { slots: self.slots, by: self.last_due.unwrap_or(tick) })
+            }
+            CatchUp::RunAll | CatchUp::Spread => {
+                NonFire::Missed(Reason::CatchUpLimit { max: policy.max_catch_up, slots: self.slots })
+            }
+        }
+    }
+
+    /// Instants at which [`Late::why`] may change its answer.
+    fn borders(&self) -> Vec<Timestamp> {
+        let policy = self.subject.policy;
+        let back = |limit: SignedDuration| self.moment.at.saturating_sub(limit).unwrap_or(Timestamp::MIN);
+        let mut borders: Vec<Timestamp> = match policy.catch_up {
+            CatchUp::Skip => [Some(back(policy.grace)), self.last_due].into_iter().flatten().collect(),
+            _ => policy.start_deadline.map(back).into_iter().collect(),
+        };
+        borders.sort_unstable();
+        borders
+    }
+
+    /// The unplanned ticks that do not fire, as stretches of one end each, in the order of their ticks.
+    fn sections(&self, firing: &[Firing]) -> Vec<Range> {
+        let fired_from = firing.iter().filter(|tick| tick.row.is_none()).map(|tick| tick.scheduled_for).min();
+        let borders = self.borders();
+        let mut sections: Vec<Range> = Vec::new();
+        for stretch in
+            self.subject.timing.stretches(just_after(self.subject.cursor.planned_through)..=self.last)
+        {
+            match &stretch.suppressed {
+                Some(window) => {
+                    self.add(&mut sections, &stretch, NonFire::Skipped(Reason::from(window.clone())));
+                }
+                None => {
+                    let end = fired_from
+                        .map_or(just_after(stretch.last), |from| from.min(just_after(stretch.last)));
+                    self.split(stretch.first, end, &borders)
+                        .iter()
+                        .for_each(|piece| self.add(&mut sections, piece, self.why(piece.first)));
+                }
+            }
+        }
+        sections
+    }
+
+    /// The ticks from `first` and before `end`, cut at the borders.
+    fn split(&self, first: Timestamp, end: Timestamp, borders: &[Timestamp]) -> Vec<TickStretch> {
+        let cuts = borders.iter().copied().filter(|border| *border > first && *border < end);
+        let starts: Vec<Timestamp> = std::iter::once(first).chain(cuts).collect();
+        let ends = starts[1..].iter().copied().chain([end]);
+        let pieces = starts.iter().zip(ends).filter(|(start, end)| *start < end);
+        pieces.flat_map(|(start, end)| self.subject.timing.stretches(*start..end)).collect()
+    }
+
+    /// Writes non-fires as rows while they are few, as ranges otherwise.
+    fn write_sections(&self, sections: Vec<Range>, plan: &mut Plan) {
+        let count: u64 = sections.iter().map(|range| range.count).sum();
+        if count > MISSED_ROWS_MAX as u64 {
+            plan.ranges.extend(sections);
+            return;
+        }
+        for range in sections {
+            let next = |tick: &Timestamp| self.subject.timing.planned_after(*tick);
+            let ticks = std::iter::successors(Some(range.first), next).take_while(|tick| *tick <= range.last);
+            plan.entries.extend(ticks.map(|tick| Entry {
+                scheduled_for: tick,
+                fire_at: tick,
+                state: EntryState::Ended(range.end.clone()),
+            }));
+        }
+    }
+
+    /// Ends the armed rows that do not fire; those that were caught up before are left alone.
+    fn write_rows(&self, firing: &[Firing], plan: &mut Plan) {
+        let is_firing = |run: RunKey| firing.iter().any(|tick| tick.row == Some(run));
+        for row in self.subject.late.iter().filter(|row| !is_firing(row.run)) {
+            let end = match &row.verdict {
+                Some(reason) => NonFire::Skipped(reason.clone()),
+                None if is_caught_up(self.subject, row) => continue,
+                None => self.why(row.scheduled_for),
+            };
+            plan.closed.push(Closed { run: row.run, end });
+        }
+    }
+
+    /// Adds ticks to the sections, joining neighbours of the same end.
+    fn add(&self, sections: &mut Vec<Range>, stretch: &TickStretch, end: NonFire) {
+        let is_next = |range: &&mut Range| {
+            range.end == end && self.subject.timing.planned_after(range.last) == Some(stretch.first)
+        };
+        match sections.last_mut().filter(is_next) {
+            Some(range) => {
+                range.last = stretch.last;
+                range.count += stretch.count;
+            }
+            None => {
+                let TickStretch { first, last, count, .. } = *stretch;
+                sections.push(Range { first, last, count, end });
+            }
+        }
+    }
+}
