@@ -116,7 +116,7 @@ fn policies_and_references_are_refused_where_they_stand() {
         "templates:\n  t:\n    cron: 0 ${hour} * * *\n    target: {type: process, argv: [x, '${who}']}\nschedules:\n\
          - {name: a, template: t, set: {hour: 99, who: me}}\n- {name: b, template: t, set: {hour: 9, woh: me}}\n"
             .to_owned(),
-        "plugins:\n  p:\n    schedules:\n    - {every: 5m}\n    - {every: 5m, at: 2027-01-01T00:00}\n    - {}\n    - {every: 1h}\n\
+        "plugins:\n  p:\n    schedules:\n    - {every: 5m}\n    - {id: g, every: 5m, guard: x}\n    - {every: 5m, at: 2027-01-01T00:00}\n    - {}\n    - {every: 1h}\n\
          \x20   commands: {pol: {payload: {}}}\n    run: []\n"
             .to_owned(),
     ];

@@ -126,7 +126,12 @@ impl Builder {
             policies.if_running = Overlap::Allow;
         }
         if command == POLL {
-            policies.guard = policies.guard.or_else(|| Some(ground.name.clone()));
+            if raw.common.guard.is_some() {
+                let message = format!("the guard of a `{POLL}` is its plugin, `{}`", ground.name);
+                let hint = "remove `guard`, or choose another command";
+                self.problems.add(node.place_of_key("guard"), message, hint);
+            }
+            policies.guard = Some(ground.name.clone());
         }
         let mut target = ground.target.clone();
         if let Action::Process { argv, .. } = &mut target.action {
