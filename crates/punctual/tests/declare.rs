@@ -116,7 +116,7 @@ fn policies_and_references_are_refused_where_they_stand() {
         "templates:\n  t:\n    cron: 0 ${hour} * * *\n    target: {type: process, argv: [x, '${who}']}\nschedules:\n\
          - {name: a, template: t, set: {hour: 99, who: me}}\n- {name: b, template: t, set: {hour: 9, woh: me}}\n"
             .to_owned(),
-        "plugins:\n  p:\n    schedules:\n    - {every: 5m}\n    - {every: 5m, at: 2027-01-01T00:00}\n    - {}\n    - {every: 1h}\n\
+        "plugins:\n  p:\n    schedules:\n    - {every: 5m}\n    - {id: g, every: 5m, guard: x}\n    - {every: 5m, at: 2027-01-01T00:00}\n    - {}\n    - {every: 1h}\n\
          \x20   commands: {pol: {payload: {}}}\n    run: []\n"
             .to_owned(),
     ];
@@ -132,6 +132,7 @@ fn what_is_not_yaml_is_refused_with_its_line() {
         "schedules: \"open\n",
         "settings: {timezone: UTC}\nsettings: {timezone: UTC}\n",
         "a: *nobody\n",
+        "schedules:\n- name: a\n  cron: * * * * *\n",
         "settings: {timezone: UTC}\n---\nsettings: {timezone: UTC}\n",
     ]);
     insta::assert_snapshot!(told);
@@ -254,6 +255,45 @@ fn files_beyond_the_budgets_are_refused() {
     }
     let large = format!("# {}\n", "x".repeat(33 << 20));
     assert!(refusal(&large).contains("bytes, the limit is"));
+}
+
+#[test]
+fn what_templates_and_plugins_multiply_is_bounded() {
+    let payload = "x".repeat(1 << 20);
+    let uses: String = (0..300).map(|number| format!("- {{name: n{number}, template: t}}\n")).collect();
+    let target = "{type: process, argv: [x]}";
+    let template = format!(
+        "templates: {{t: {{every: 1h, target: {target}, payload: {{x: {payload}}}}}}}\nschedules:\n{uses}"
+    );
+    let slots = "'${x}', ".repeat(300);
+    let set = format!(
+        "templates: {{t: {{every: 1h, target: {target}, tags: [{slots}]}}}}\nschedules: [{{name: a, template: t, set: {{x: {payload}}}}}]"
+    );
+    let uses: String = (0..300).map(|number| format!("    - {{id: n{number}, every: 1h}}\n")).collect();
+    let plugin = format!("plugins:\n  p:\n    run: [{payload}]\n    schedules:\n{uses}");
+    for text in [template, set, plugin] {
+        let said = refusal(&text);
+        assert!(said.contains("are copied more than 200000000 bytes in all"), "{}", &said[..200]);
+    }
+}
+
+#[test]
+fn long_chains_and_many_cycles_are_judged_without_deep_recursion() {
+    let target = "{type: process, argv: [x]}";
+    let line = |number: usize| {
+        format!("- {{name: n{number}, on: {{schedule: n{}}}, target: {target}}}\n", number + 1)
+    };
+    let chain: String = (0..5000).map(line).collect();
+    let last = |on: &str| format!("schedules:\n{chain}- {{name: n5000, {on}, target: {target}}}\n");
+    assert_eq!(read(&last("every: 1h")).schedules.len(), 5001);
+    let said = refusal(&last("on: {schedule: n0}"));
+    assert!(said.contains("`n0` → `n1` → `n2`") && said.contains("`…` → `n0`"), "{said}");
+    let all: Vec<String> = (0..100).map(|number| format!("n{number}")).collect();
+    let line = |name: &String| {
+        format!("- {{name: {name}, every: 1h, target: {target}, depends_on: [{}]}}\n", all.join(", "))
+    };
+    let tangle: String = all.iter().map(line).collect();
+    assert_eq!(refusal(&format!("schedules:\n{tangle}")).matches("wait for each other").count(), 20);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What all schedules of a reading share: the settings, the named things, and the problems found so far.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_time::{Calendar, QuietHours, Zone};
@@ -14,6 +15,8 @@ use super::raw;
 
 /// The smallest distance between two ticks without a setting.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
+/// Bytes that templates and plugins may be copied in all: 100 000 schedules with a template of 2 kB each.
+const COPIES_MAX: usize = 200_000_000;
 /// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 200;
 
@@ -25,6 +28,31 @@ pub(super) struct Defaults {
     pub(super) jitter: Option<Jitter>,
 }
 
+/// What templates and plugins may multiply in all: a small file must not become a large value.
+#[derive(Debug)]
+pub(super) struct Allowance {
+    /// Bytes; none once a copy was too much.
+    left: Option<usize>,
+}
+
+impl Allowance {
+    /// Takes the size of a copy; notes the first that is too much.
+    pub(super) fn take(&mut self, size: usize, place: Place, problems: &mut Problems) -> bool {
+        let Some(left) = self.left else { return false };
+        self.left = left.checked_sub(size);
+        if self.left.is_none() {
+            let message = format!("templates and plugins are copied more than {COPIES_MAX} bytes in all");
+            problems.add(place, message, "share less, or divide the schedules among several databases");
+        }
+        self.left.is_some()
+    }
+
+    /// Whether a copy was too much.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left.is_none()
+    }
+}
+
 /// Builds the checked value part by part.
 #[derive(Debug)]
 pub(super) struct Builder {
@@ -33,8 +61,9 @@ pub(super) struct Builder {
     pub(super) defaults: Defaults,
     pub(super) calendars: Vec<Calendar>,
     pub(super) quiet_hours: BTreeMap<String, QuietHours>,
-    pub(super) targets: BTreeMap<String, Target>,
+    pub(super) targets: BTreeMap<String, Arc<Target>>,
     pub(super) problems: Problems,
+    pub(super) copies: Allowance,
     /// Making a zone reads some hundred transitions; each is made once.
     zones: HashMap<String, Zone>,
 }
@@ -66,6 +95,7 @@ impl Builder {
             quiet_hours: BTreeMap::new(),
             targets: BTreeMap::new(),
             problems,
+            copies: Allowance { left: Some(COPIES_MAX) },
             zones: HashMap::new(),
         }
     }

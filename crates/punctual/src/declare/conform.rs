@@ -52,6 +52,9 @@ pub(super) fn check_shell(node: &Node, schema: &'static Value, problems: &mut Pr
     }
     let Some(known) = schema["properties"].as_object() else { return };
     for entry in node.entries() {
+        if problems.is_full() {
+            return;
+        }
         let Some(section) = known.get(&entry.key).map(resolve) else {
             let hint = nearest::hint(&entry.key, known.keys().map(String::as_str), "");
             problems.add(entry.place, format!("`{}` is not a key here", entry.key), hint);
@@ -73,6 +76,9 @@ fn refuse_empty(entry: &Entry, problems: &mut Problems) {
 fn check_keys(node: &Node, entries: &[Entry], schema: &'static Value, problems: &mut Problems) {
     let known = schema["properties"].as_object();
     for entry in entries {
+        if problems.is_full() {
+            return;
+        }
         match (known.and_then(|known| known.get(&entry.key)), schema.get("additionalProperties")) {
             (Some(_), _) if entry.value.value == Content::Null => refuse_empty(entry, problems),
             (Some(property), _) => check(&entry.value, property, problems),

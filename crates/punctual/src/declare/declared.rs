@@ -1,6 +1,7 @@
 //! What a file says once it is checked: references resolved, defaults filled in, no behaviour.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::SignedDuration;
 use punctual_time::{Bounds, Calendar, QuietHours, Timing, Windows, Zone};
@@ -116,7 +117,7 @@ pub struct Declared {
     /// Named quiet hours.
     pub quiet_hours: BTreeMap<String, QuietHours>,
     /// Named targets, plugins among them under their own name.
-    pub targets: BTreeMap<String, Target>,
+    pub targets: BTreeMap<String, Arc<Target>>,
     /// Templates by name, as they were written: they are checked where they are used.
     pub templates: BTreeMap<String, Value>,
     /// The schedules by name.
@@ -177,7 +178,7 @@ pub struct Schedule {
     /// What happens to its ticks.
     pub policies: Policies,
     /// Where its runs go.
-    pub target: Target,
+    pub target: Arc<Target>,
     /// What they carry.
     pub payload: Map<String, Value>,
 }

@@ -1,5 +1,7 @@
 //! Things that schedules share by name: calendars, quiet hours and targets.
 
+use std::sync::Arc;
+
 use jiff::SignedDuration;
 use jiff::civil::Date;
 use punctual_time::{Calendar, DayRange, QuietHours, Weekdays, Windows};
@@ -80,7 +82,7 @@ impl Builder {
         self.check_name(&entry.key, entry.place);
         if let Some(form) = self.raw::<TargetForm>(&entry.value) {
             let target = self.target(&entry.key, form, &entry.value);
-            self.targets.insert(entry.key.clone(), target);
+            self.targets.insert(entry.key.clone(), Arc::new(target));
         }
     }
 
@@ -90,11 +92,11 @@ impl Builder {
         name: &str,
         choice: Option<TargetChoice>,
         node: &Node,
-    ) -> Option<Target> {
+    ) -> Option<Arc<Target>> {
         match choice {
             Some(TargetChoice::Own(form)) => {
                 let place = node.get("target").unwrap_or(node);
-                Some(self.target(name, *form, place))
+                Some(Arc::new(self.target(name, *form, place)))
             }
             Some(TargetChoice::Name(target)) => {
                 let found = self.targets.get(&target).cloned();

@@ -65,7 +65,11 @@ impl Node {
             Ok(read) => Some(node(read, file)),
             Err(error) => {
                 let place = error.location().map_or(Place { file, ..Place::default() }, |at| place(file, at));
-                let Unreadable { message, hint } = unreadable::explain(error.without_snippet());
+                let Unreadable { message, mut hint } = unreadable::explain(error.without_snippet());
+                let line = source.text.lines().nth((place.line as usize).saturating_sub(1));
+                if line.is_some_and(|line| line.contains(": *")) {
+                    hint = unreadable::QUOTE_STARS;
+                }
                 problems.add(place, message, hint);
                 None
             }
@@ -109,6 +113,17 @@ impl Node {
             Content::Text(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// Roughly how many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        let below = match &self.value {
+            Content::Text(text) => text.len(),
+            Content::List(items) => items.iter().map(Node::size).sum(),
+            Content::Map(entries) => entries.iter().map(|entry| entry.key.len() + entry.value.size()).sum(),
+            _ => 0,
+        };
+        size_of::<Node>() + below
     }
 
     /// The same as JSON, without places.

@@ -9,6 +9,8 @@ use super::schedule::Placed;
 
 /// Schedules of a cycle that are named.
 const NAMED_MAX: usize = 10;
+/// Cycles that are looked for; whoever has more has one mistake in many places.
+const CYCLES_MAX: usize = 20;
 
 /// Refuses references to schedules that are not there, and cycles.
 pub(super) fn check(schedules: &[Placed], problems: &mut Problems) {
@@ -19,6 +21,9 @@ pub(super) fn check(schedules: &[Placed], problems: &mut Problems) {
         .collect();
     let mut waits_for: Vec<Vec<usize>> = Vec::with_capacity(schedules.len());
     for placed in schedules {
+        if problems.is_full() {
+            return;
+        }
         let depends = placed.schedule.policies.depends_on.iter().map(|name| (name, placed.depends_on));
         let on = match &placed.schedule.when {
             When::Chained(chained) => Some((&chained.schedule, placed.on)),
@@ -86,6 +91,9 @@ fn cycles(waits_for: &[Vec<usize>]) -> Vec<Vec<usize>> {
                 Visit::Open => {
                     let from = path.iter().position(|(number, _)| *number == other).unwrap_or(0);
                     cycles.push(path[from..].iter().map(|(number, _)| *number).collect());
+                    if cycles.len() == CYCLES_MAX {
+                        return cycles;
+                    }
                 }
             }
         }

@@ -94,13 +94,15 @@ impl Builder {
 
     fn schedules(&mut self, files: &[Node], templates: &[&Entry]) -> Vec<Placed> {
         let shape = &schema()["properties"]["schedules"]["items"];
+        let templates: HashMap<&str, &Entry> =
+            templates.iter().map(|entry| (entry.key.as_str(), *entry)).collect();
         let mut placed = Vec::new();
         for node in files.iter().filter_map(|file| file.get("schedules")).flat_map(Node::items) {
             if self.is_beyond(placed.len() + 1, node) {
                 return placed;
             }
             let before = self.problems.count();
-            let whole = template::expand(node, templates, &mut self.problems);
+            let whole = template::expand(node, &templates, &mut self.copies, &mut self.problems);
             if self.problems.count() == before && self.has_shape(&whole, shape) {
                 placed.extend(self.schedule(&whole));
             }
@@ -120,7 +122,7 @@ impl Builder {
             let message = format!("there are more than {SCHEDULES_MAX} schedules");
             self.problems.add(node.place, message, "divide them among several databases");
         }
-        is_beyond || self.problems.is_full()
+        is_beyond || self.problems.is_full() || self.copies.is_spent()
     }
 
     fn refuse_twins(&mut self, placed: &[Placed]) {

@@ -1,6 +1,7 @@
 //! One schedule: its own form, and the schedules of plugins.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
@@ -26,6 +27,9 @@ struct Ground {
     name: String,
     target: Target,
     payloads: BTreeMap<String, Map<String, Value>>,
+    /// How much each schedule of a command copies.
+    sizes: BTreeMap<String, usize>,
+    run_size: usize,
 }
 
 /// The parts of a schedule that are known before its time is.
@@ -33,7 +37,7 @@ struct Parts {
     name: String,
     common: Common,
     policies: Policies,
-    target: Option<Target>,
+    target: Option<Arc<Target>>,
 }
 
 impl Builder {
@@ -63,7 +67,7 @@ impl Builder {
         let circuit_breaker = self.breaker(raw.circuit_breaker.as_ref(), node);
         let action = Action::Process { argv, env: BTreeMap::new(), cwd: None };
         let target = Target { name: entry.key.clone(), action, circuit_breaker };
-        if self.targets.insert(entry.key.clone(), target.clone()).is_some() {
+        if self.targets.insert(entry.key.clone(), Arc::new(target.clone())).is_some() {
             let message = format!("`{}` names a target and a plugin", entry.key);
             self.problems.add(
                 entry.place,
@@ -71,10 +75,14 @@ impl Builder {
                 "rename one of them: they share their circuit breakers' names",
             );
         }
+        let run_size = node.get("run").map_or(0, Node::size);
+        let commands = node.get("commands").map(Node::entries).unwrap_or_default();
+        let sizes = commands.iter().map(|entry| (entry.key.clone(), entry.value.size())).collect();
         let payloads = raw.commands.unwrap_or_default();
         let payloads =
             payloads.into_iter().map(|(name, command)| (name, command.payload.unwrap_or_default()));
-        let ground = Ground { name: entry.key.clone(), target, payloads: payloads.collect() };
+        let ground =
+            Ground { name: entry.key.clone(), target, payloads: payloads.collect(), sizes, run_size };
         let schedules = node.get("schedules").map(Node::items).unwrap_or_default();
         self.refuse_idle(&ground, node);
         schedules.iter().filter_map(|schedule| self.plugin_schedule(&ground, schedule)).collect()
@@ -83,14 +91,14 @@ impl Builder {
     /// A payload of a command that no schedule runs would be ignored.
     fn refuse_idle(&mut self, ground: &Ground, node: &Node) {
         let schedules = node.get("schedules").map(Node::items).unwrap_or_default();
-        let run: Vec<&str> = schedules
+        let run: BTreeSet<&str> = schedules
             .iter()
             .map(|schedule| {
                 schedule.get("command").map_or(POLL, |command| command.text().unwrap_or_default())
             })
             .collect();
         for entry in node.get("commands").map(Node::entries).unwrap_or_default() {
-            if !run.contains(&entry.key.as_str()) {
+            if !run.contains(entry.key.as_str()) {
                 let message = format!("no schedule of `{}` runs the command `{}`", ground.name, entry.key);
                 let hint = super::nearest::hint(
                     &entry.key,
@@ -107,6 +115,10 @@ impl Builder {
         let id = raw.id.unwrap_or_else(|| "default".to_owned());
         self.check_name(&id, node.place_of("id"));
         let command = raw.command.unwrap_or_else(|| POLL.to_owned());
+        let size = ground.run_size + ground.sizes.get(&command).copied().unwrap_or_default();
+        if !self.copies.take(size, node.place, &mut self.problems) {
+            return None;
+        }
         let scope = Scope::Command { plugin: ground.name.clone(), command: command.clone() };
         let mut policies = self.policies(&raw.common, node, scope);
         if raw.common.if_running == Some(Overlap::Queue) {
@@ -114,7 +126,12 @@ impl Builder {
             policies.if_running = Overlap::Allow;
         }
         if command == POLL {
-            policies.guard = policies.guard.or_else(|| Some(ground.name.clone()));
+            if raw.common.guard.is_some() {
+                let message = format!("the guard of a `{POLL}` is its plugin, `{}`", ground.name);
+                let hint = "remove `guard`, or choose another command";
+                self.problems.add(node.place_of_key("guard"), message, hint);
+            }
+            policies.guard = Some(ground.name.clone());
         }
         let mut target = ground.target.clone();
         if let Action::Process { argv, .. } = &mut target.action {
@@ -125,7 +142,11 @@ impl Builder {
         payload.extend(common.payload.take().unwrap_or_default());
         common.payload = Some(payload);
         let name = format!("{}/{id}", ground.name);
-        self.assemble(Parts { name, common, policies, target: Some(target) }, node, node.place_of("id"))
+        self.assemble(
+            Parts { name, common, policies, target: Some(Arc::new(target)) },
+            node,
+            node.place_of("id"),
+        )
     }
 
     fn assemble(&mut self, parts: Parts, node: &Node, name: Place) -> Option<Placed> {

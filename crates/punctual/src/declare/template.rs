@@ -1,7 +1,8 @@
 //! Templates: a schedule begins with the keys of its template, whose `${…}` are filled from `set`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use super::builder::Allowance;
 use super::nearest;
 use super::node::{Content, Entry, Node};
 use super::problem::Problems;
@@ -10,7 +11,12 @@ use super::problem::Problems;
 const OWN_KEYS: [&str; 3] = ["name", "template", "set"];
 
 /// The schedule with its template under its own keys; itself if it has none.
-pub(super) fn expand(schedule: &Node, templates: &[&Entry], problems: &mut Problems) -> Node {
+pub(super) fn expand(
+    schedule: &Node,
+    templates: &HashMap<&str, &Entry>,
+    copies: &mut Allowance,
+    problems: &mut Problems,
+) -> Node {
     let Some(name) = schedule.get("template").and_then(Node::text) else {
         if schedule.get("set").is_some() {
             let place = schedule.place_of_key("set");
@@ -22,18 +28,24 @@ pub(super) fn expand(schedule: &Node, templates: &[&Entry], problems: &mut Probl
         }
         return schedule.clone();
     };
-    let Some(template) = templates.iter().find(|entry| entry.key == name) else {
-        let known = templates.iter().map(|entry| entry.key.as_str());
+    let Some(template) = templates.get(name) else {
+        let mut known: Vec<&str> = templates.keys().copied().collect();
+        known.sort_unstable();
         let hint = nearest::hint(name, known, "there are no `templates`");
         problems.add(schedule.place_of("template"), format!("there is no template `{name}`"), hint);
         return schedule.clone();
     };
-    let mut filling = Filling { schedule, used: BTreeSet::new(), problems };
+    if !copies.take(template.value.size(), schedule.place, problems) {
+        return schedule.clone();
+    }
+    let set = schedule.get("set").map(Node::entries).unwrap_or_default();
+    let set = set.iter().map(|entry| (entry.key.as_str(), &entry.value)).collect();
+    let mut filling = Filling { schedule, set, used: BTreeSet::new(), copies, problems };
     let mut entries = schedule.entries().to_vec();
     for entry in template.value.entries() {
         let is_own = OWN_KEYS.contains(&entry.key.as_str());
         if !is_own && schedule.get(&entry.key).is_none() {
-            entries.push(Entry { value: filling.fill(&entry.value), ..entry.clone() });
+            entries.push(filling.fill_entry(entry));
         } else {
             // A placeholder that the schedule replaces is not unknown.
             filling.look(&entry.value);
@@ -45,6 +57,8 @@ pub(super) fn expand(schedule: &Node, templates: &[&Entry], problems: &mut Probl
 
 struct Filling<'a> {
     schedule: &'a Node,
+    set: HashMap<&'a str, &'a Node>,
+    copies: &'a mut Allowance,
     used: BTreeSet<String>,
     problems: &'a mut Problems,
 }
@@ -55,12 +69,15 @@ impl Filling<'_> {
             Content::Text(text) => return self.fill_text(node, text),
             Content::List(items) => Content::List(items.iter().map(|item| self.fill(item)).collect()),
             Content::Map(entries) => {
-                let fill = |entry: &Entry| Entry { value: self.fill(&entry.value), ..entry.clone() };
-                Content::Map(entries.iter().map(fill).collect())
+                Content::Map(entries.iter().map(|entry| self.fill_entry(entry)).collect())
             }
             other => other.clone(),
         };
         Node { place: node.place, value }
+    }
+
+    fn fill_entry(&mut self, entry: &Entry) -> Entry {
+        Entry { key: entry.key.clone(), place: entry.place, value: self.fill(&entry.value) }
     }
 
     /// A text that is one placeholder becomes the value itself, whatever its kind.
@@ -82,17 +99,13 @@ impl Filling<'_> {
 
     fn value(&mut self, key: &str) -> Option<Node> {
         self.used.insert(key.to_owned());
-        let set = self.schedule.get("set");
-        let found = set.and_then(|set| set.get(key));
-        if found.is_none() {
-            let place = set.map_or(self.schedule.place, |set| set.place);
-            self.problems.add(
-                place,
-                format!("`{key}` of the template is not set"),
-                format!("add `{key}:` to `set`"),
-            );
-        }
-        found.cloned()
+        let Some(found) = self.set.get(key).copied() else {
+            let place = self.schedule.place_of("set");
+            let hint = format!("add `{key}:` to `set`");
+            self.problems.add(place, format!("`{key}` of the template is not set"), hint);
+            return None;
+        };
+        self.copies.take(found.size(), self.schedule.place, self.problems).then(|| found.clone())
     }
 
     /// Notes the placeholders of a value that is not used.

@@ -15,6 +15,9 @@ const ONE_DOCUMENT: &str =
     "remove the `---`, or put the second document into a file of its own in one folder";
 const CHECK: &str = "check the indentation and the quotes on this line and the one above";
 
+/// The commonest mistake of all: YAML takes a star for an alias.
+pub(super) const QUOTE_STARS: &str = "text that begins with `*` needs quotes: `cron: \"* * * * *\"`";
+
 /// The parser's own words for too many levels; it has no variant for them.
 const RECURSION: &str = "recursion limit";
 
