@@ -296,15 +296,9 @@ fn long_chains_and_many_cycles_are_judged_without_deep_recursion() {
     assert_eq!(refusal(&format!("schedules:\n{tangle}")).matches("wait for each other").count(), 20);
 }
 
+/// The limit on what aliases stand for ends it after a few thousand values: some milliseconds, not minutes.
 #[test]
-fn a_bomb_is_refused_within_twenty_milliseconds() {
-    let text = bomb();
-    let time = || {
-        let begun = std::time::Instant::now();
-        refusal(&text);
-        begun.elapsed()
-    };
-    // The best of several: a busy machine may stop any one of them.
-    let best = (0..10).map(|_| time()).min().expect("ten");
-    assert!(best < std::time::Duration::from_millis(20), "{best:?}");
+fn a_bomb_is_refused_before_it_unfolds() {
+    let said = refusal(&bomb());
+    assert!(said.starts_with("error: jobs.yaml:4:12: the file says too much with too little"), "{said}");
 }
