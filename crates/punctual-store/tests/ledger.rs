@@ -156,6 +156,23 @@ async fn nothing_of_a_deleted_schedule_is_admitted() {
 }
 
 #[tokio::test]
+async fn a_deletion_accounts_for_the_ticks_that_nobody_planned() {
+    let bench = Bench::new();
+    let id = bench.create("one", "0 * * * *", at("10:00:05")).await;
+    bench.store.delete(id, at("12:30:00")).await.unwrap();
+    assert_eq!(bench.ledger(), "11:00:00 skipped deleted | 12:00:00 skipped deleted");
+}
+
+#[tokio::test]
+async fn a_schedule_that_cannot_be_read_can_be_deleted() {
+    let bench = Bench::new();
+    let id = bench.create("one", "*/20 * * * * *", at("10:00:05")).await;
+    bench.execute("UPDATE schedules SET timezone = 'Nowhere/Land'");
+    bench.store.delete(id, at("10:00:30")).await.unwrap();
+    assert_eq!(bench.ledger(), "10:00:20 skipped deleted");
+}
+
+#[tokio::test]
 async fn a_plan_made_before_a_deletion_writes_nothing() {
     let bench = Bench::new();
     let id = bench.create("one", "*/20 * * * * *", at("10:00:05")).await;
