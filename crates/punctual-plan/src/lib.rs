@@ -10,7 +10,7 @@
 //! a database or a random number, and never decides an instant at or before `decided_through` again.
 
 mod admit;
-mod catch_up;
+mod breaker;
 mod change;
 mod id;
 mod jitter;
@@ -23,8 +23,10 @@ mod run;
 mod schedule;
 mod settle;
 mod state;
+mod world;
 
-pub use admit::{Admission, Due, Verdict, admit};
+pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
+pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
 pub use limit::*;
@@ -37,5 +39,6 @@ pub use policy::{CatchUp, Delivery, Dependency, Jitter, JitterMode, Launch, Over
 pub use reason::{Described, Reason, ReasonError};
 pub use run::{OrgLimit, Origin, RunState, RunStatus, Wait, Waiting};
 pub use schedule::{Chain, ChainOn, Schedule, Target, When};
-pub use settle::{InFlight, Outcome, Settlement, settle};
+pub use settle::{Alert, Chained, Follower, InFlight, Next, Outcome, Settlement, Situation, settle};
 pub use state::{Counters, State, Status};
+pub use world::{OrgUse, OverLimit, RunsLeft, Standing, Upstream, World};
