@@ -45,16 +45,19 @@ async fn carry_out<S: Store>(
     if batch.rows.is_empty() {
         return Ok(Admitted { launches: Vec::new(), next_fire_at: batch.next_fire_at });
     }
+    let world = batch.world(now);
     let due: Vec<Due> = batch.rows.iter().map(|row| row.due.clone()).collect();
     let mut rows: HashMap<RunKey, Launchable> =
         batch.rows.into_iter().map(|row| (row.due.run, row.launch)).collect();
-    let admissions = admit(&due, now);
+    let admissions = admit(&due, world);
     let commits = store.admit(fence, now, admissions.clone()).await?;
     let mut launches = Vec::new();
     for admission in committed(&admissions, &commits) {
         let Some(row) = rows.remove(&admission.run) else { continue };
         match &admission.verdict {
             Verdict::Start => launches.push(row),
+            Verdict::Wait(_) => {}
+            Verdict::Later(at) => info!(run = %row.run, schedule = row.schedule_name, %at, "fires later"),
             Verdict::Skip(reason) | Verdict::Miss(reason) => {
                 info!(run = %row.run, schedule = row.schedule_name, scheduled_for = %row.scheduled_for, %reason, "not run");
             }

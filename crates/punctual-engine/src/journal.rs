@@ -115,10 +115,17 @@ fn outcome_text(outcome: &Outcome) -> String {
         Outcome::Succeeded => "succeeded".to_owned(),
         Outcome::Exited { code } => format!("exited {code}"),
         Outcome::Signalled { signal } => format!("signalled {signal}"),
+        Outcome::Reported { error } => format!("reported {}", one_line(error)),
         Outcome::TimedOut => "timed_out".to_owned(),
-        Outcome::LaunchFailed { error } => format!("launch_failed {}", error.replace(['\n', '\r'], " ")),
+        Outcome::Lost => "lost".to_owned(),
+        Outcome::LaunchFailed { error } => format!("launch_failed {}", one_line(error)),
+        Outcome::Cancelled { by } => format!("cancelled {}", one_line(by)),
         Outcome::InDoubt => "in_doubt".to_owned(),
     }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\r'], " ")
 }
 
 /// Reads whole lines; the last one may have been cut off by the crash and then says nothing.
@@ -145,7 +152,10 @@ fn read_outcome(text: &str) -> Option<Outcome> {
         "succeeded" => Outcome::Succeeded,
         "exited" => Outcome::Exited { code: value.parse().ok()? },
         "signalled" => Outcome::Signalled { signal: value.parse().ok()? },
+        "reported" => Outcome::Reported { error: value.to_owned() },
         "timed_out" => Outcome::TimedOut,
+        "lost" => Outcome::Lost,
+        "cancelled" => Outcome::Cancelled { by: value.to_owned() },
         "launch_failed" => Outcome::LaunchFailed { error: value.to_owned() },
         "in_doubt" => Outcome::InDoubt,
         _ => return None,

@@ -3,11 +3,12 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, InFlight, Outcome, Target, settle};
+use punctual_plan::{Fence, InFlight, Outcome, Situation, Target, settle};
 use punctual_store::{Ended, Launchable, Started};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
+use crate::recover::once;
 use crate::settler::Report;
 use crate::target::{Finished, process};
 use crate::{Clock, Journal};
@@ -98,9 +99,10 @@ impl<C: Clock> Shared<C> {
         let now = self.clock.now();
         self.note_end(run, &finished.outcome, now);
         let in_flight = InFlight { run: run.run, schedule: run.schedule };
-        let settlement = settle(in_flight, finished.outcome, now);
+        let settlement = settle(in_flight, finished.outcome, &Situation::first(&once(), now));
         let name = run.schedule_name.clone();
-        self.report(Report::Ended(Ended { settlement, started_at, output: finished.output }, name));
+        let ended = Box::new(Ended { settlement, started_at, output: finished.output });
+        self.report(Report::Ended(ended, name));
     }
 
     fn note_end(&self, run: &Launchable, outcome: &Outcome, now: Timestamp) {

@@ -1,6 +1,6 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
-use punctual_plan::{Fence, InFlight, Outcome, RunKey, settle};
+use punctual_plan::{Delivery, Fence, InFlight, Launch, Outcome, Policy, RunKey, Situation, settle};
 use punctual_store::{Ended, Error, Launchable, Store};
 use tracing::info;
 
@@ -15,6 +15,7 @@ pub(crate) async fn recover<S: Store, C: Clock>(
     left: Left,
 ) -> Result<Vec<Launchable>, Error> {
     let mut launches = Vec::new();
+    let policy = once();
     let mut ended = Vec::new();
     for run in left.runs {
         let in_flight = InFlight { run: run.run, schedule: run.schedule };
@@ -23,8 +24,12 @@ pub(crate) async fn recover<S: Store, C: Clock>(
                 launches.push(run);
                 continue;
             }
-            Some(Known::Launched) => settle(in_flight, Outcome::InDoubt, clock.now()),
-            Some(Known::Ended { outcome, at }) => settle(in_flight, outcome.clone(), *at),
+            Some(Known::Launched) => {
+                settle(in_flight, Outcome::InDoubt, &Situation::first(&policy, clock.now()))
+            }
+            Some(Known::Ended { outcome, at }) => {
+                settle(in_flight, outcome.clone(), &Situation::first(&policy, *at))
+            }
         };
         ended.push(Ended { settlement, started_at: None, output: None });
     }
@@ -34,6 +39,12 @@ pub(crate) async fn recover<S: Store, C: Clock>(
     }
     store.settle(left.fence, ended).await?;
     Ok(launches)
+}
+
+/// The policy that every run is settled by while attempts are not stored: none is repeated.
+pub(crate) fn once() -> Policy {
+    let launch = Launch { attempts_max: 1, ..Launch::default() };
+    Policy { launch, delivery: Delivery::AtMostOnce, ..Policy::default() }
 }
 
 /// What an earlier process left in flight, and the fence that now holds it.

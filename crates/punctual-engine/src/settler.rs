@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use punctual_plan::{Fence, RunKey};
+use punctual_plan::{Fence, Next, RunKey};
 use punctual_store::{BATCH_MAX, Commit, Ended, Error, Started, Store};
 use tokio::sync::mpsc;
 use tracing::{error, info, warn};
@@ -26,7 +26,7 @@ pub(crate) enum Report {
     /// It was launched.
     Started(Started),
     /// It ended; with its schedule's name for the log.
-    Ended(Ended, String),
+    Ended(Box<Ended>, String),
 }
 
 /// Writes reports until the launcher is gone and everything it said is on disk.
@@ -50,7 +50,7 @@ impl Gathered {
             }
             Report::Ended(ended, name) => {
                 self.started.remove(&ended.settlement.in_flight.run);
-                self.ended.push((ended, name));
+                self.ended.push((*ended, name));
             }
         }
     }
@@ -107,13 +107,20 @@ impl<S: Store> Settler<S> {
     fn settled(&self, batch: &[Ended], names: &[String], commits: &[Commit]) {
         for ((ended, name), commit) in batch.iter().zip(names).zip(commits) {
             let end = &ended.settlement;
-            let (run, status) = (end.in_flight.run, end.status);
-            match (commit, &end.reason) {
+            let run = end.in_flight.run;
+            match (commit, &end.next) {
                 (Commit::Stale, _) => {
                     warn!(%run, schedule = name, "refused: the run is not this node's any more");
                 }
-                (Commit::Done, None) => info!(%run, schedule = name, %status, "ended"),
-                (Commit::Done, Some(reason)) => info!(%run, schedule = name, %status, %reason, "ended"),
+                (Commit::Done, Next::End { status, reason: None, .. }) => {
+                    info!(%run, schedule = name, %status, "ended");
+                }
+                (Commit::Done, Next::End { status, reason: Some(reason), .. }) => {
+                    info!(%run, schedule = name, %status, %reason, "ended");
+                }
+                (Commit::Done, Next::Retry { attempt, at, reason }) => {
+                    info!(%run, schedule = name, attempt, %at, %reason, "is repeated");
+                }
             }
         }
         let runs: Vec<RunKey> = batch.iter().map(|ended| ended.settlement.in_flight.run).collect();

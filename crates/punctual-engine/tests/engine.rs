@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, Engine, Settings, SystemClock};
 use punctual_plan::{
     Cursor, Due, Fence, LOOKAHEAD, Policy, RunKey, RunStatus, Schedule, ScheduleId, Subject, Target, When,
-    Window, admit, plan,
+    Window, World, admit, plan,
 };
 use punctual_store::{Access, Commit, NewSchedule, Node, Page, RunRow, Sqlite, Store};
 use punctual_time::{Cron, Dialect, Timing, Zone};
@@ -77,7 +77,7 @@ impl Stage {
         let due = self.store.due(now).await.expect("due rows").rows;
         let row: Due = due.first().expect("something is due").due.clone();
         let run = row.run;
-        let admissions = admit(&[row], now);
+        let admissions = admit(&[row], World::free(now));
         assert_eq!(self.store.admit(fence, now, admissions).await.expect("an admission"), [Commit::Done]);
         run
     }

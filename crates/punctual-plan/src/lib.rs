@@ -2,7 +2,7 @@
 //!
 //! Three functions follow a tick through its life. [`plan()`] looks ahead and turns ticks into ledger
 //! entries before they are due; [`admit()`] decides at the instant whether an entry may start; [`settle()`]
-//! turns an outcome into the run's end. [`retire()`] says what a deleted schedule leaves behind. All of
+//! turns an outcome into the run's end. [`change()`] says what an edit, a pause or a deletion leaves behind. All of
 //! them return values that say everything that shall happen, so the store and the engine have nothing
 //! left to choose.
 //!
@@ -10,7 +10,8 @@
 //! a database or a random number, and never decides an instant at or before `decided_through` again.
 
 mod admit;
-mod catch_up;
+mod breaker;
+mod change;
 mod id;
 mod jitter;
 mod limit;
@@ -18,13 +19,15 @@ mod name;
 mod plan;
 mod policy;
 mod reason;
-mod retire;
 mod run;
 mod schedule;
 mod settle;
 mod state;
+mod world;
 
-pub use admit::{Admission, Due, Verdict, admit};
+pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
+pub use breaker::{Breaker, BreakerRule};
+pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
 pub use limit::*;
 pub use name::UnknownName;
@@ -34,8 +37,8 @@ pub use plan::{
 };
 pub use policy::{CatchUp, Delivery, Dependency, Jitter, JitterMode, Launch, Overlap, Policy};
 pub use reason::{Described, Reason, ReasonError};
-pub use retire::{Armed, Retired, retire};
 pub use run::{OrgLimit, Origin, RunState, RunStatus, Wait, Waiting};
 pub use schedule::{Chain, ChainOn, Schedule, Target, When};
-pub use settle::{InFlight, Outcome, Settlement, settle};
+pub use settle::{Alert, Chained, Follower, InFlight, Next, Outcome, Settlement, Situation, settle};
 pub use state::{Counters, State, Status};
+pub use world::{OrgUse, OverLimit, RunsLeft, Standing, Upstream, World};

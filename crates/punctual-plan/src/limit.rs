@@ -61,3 +61,6 @@ pub const BREAKER_THRESHOLD: u32 = 5;
 
 /// How long an open circuit breaker lets nothing through.
 pub const BREAKER_RESET_AFTER: SignedDuration = SignedDuration::from_mins(5);
+
+/// Attempts of a run that fails, or is in doubt, again and again.
+pub const RETRY_ATTEMPTS_MAX: u32 = 100;

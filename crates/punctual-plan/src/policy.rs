@@ -160,8 +160,8 @@ pub struct Policy {
     pub retry_after: Option<SignedDuration>,
     /// How long a run may take from its admission.
     pub run_timeout: SignedDuration,
-    /// After how many failures in a row the schedule is disabled.
-    pub max_consecutive_failures: u32,
+    /// After how many failures in a row the schedule is disabled; never, if none.
+    pub max_consecutive_failures: Option<u32>,
     /// A key that at most one outstanding run of all schedules holds.
     pub guard: Option<String>,
     /// What a tick waits for.
@@ -182,7 +182,7 @@ impl Default for Policy {
             launch: Launch::default(),
             retry_after: None,
             run_timeout: RUN_TIMEOUT,
-            max_consecutive_failures: CONSECUTIVE_FAILURES_DEFAULT,
+            max_consecutive_failures: Some(CONSECUTIVE_FAILURES_DEFAULT),
             guard: None,
             depends_on: None,
             delivery: Delivery::default(),

@@ -1,8 +1,12 @@
-//! Settle: an outcome becomes the run's end.
+//! Settle: an outcome becomes the run's end or its next attempt, with everything that follows from it.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use crate::{RUN_TIMEOUT, Reason, RunKey, RunStatus, ScheduleKey};
+use crate::limit::{LAUNCH_DELAY_MAX, RETRY_ATTEMPTS_MAX};
+use crate::{
+    Breaker, BreakerRule, Chain, ChainOn, Counters, Delivery, Policy, Reason, RunKey, RunStatus, ScheduleKey,
+    Status,
+};
 
 /// A run that was admitted and has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +20,9 @@ pub struct InFlight {
 /// How an attempt ended, as its target saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Exit code zero.
+    /// It did its work.
     Succeeded,
-    /// Another exit code.
+    /// Another exit code than zero.
     Exited {
         /// The code.
         code: i32,
@@ -28,49 +32,283 @@ pub enum Outcome {
         /// The signal's number.
         signal: i32,
     },
+    /// Its executor reported a failure.
+    Reported {
+        /// What it said.
+        error: String,
+    },
     /// Did not end in time and was killed.
     TimedOut,
-    /// Never started.
+    /// Nothing was heard of it in time.
+    Lost,
+    /// Never started; trying again may help.
     LaunchFailed {
-        /// What the operating system said.
+        /// What the system said.
         error: String,
+    },
+    /// A person or a later tick ended it.
+    Cancelled {
+        /// Who or what.
+        by: String,
     },
     /// It was launched by a process that died before it could say how it ended.
     InDoubt,
 }
 
-/// The end of a run; the claim on its schedule is freed with it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settlement {
-    /// The run that ends.
-    pub in_flight: InFlight,
-    /// As what it ends.
-    pub status: RunStatus,
-    /// Why, unless it succeeded.
-    pub reason: Option<Reason>,
-    /// When it ended.
-    pub completed_at: Timestamp,
+/// What was read beside the run that ends.
+#[derive(Clone, Debug)]
+pub struct Situation<'a> {
+    /// The present.
+    pub now: Timestamp,
+    /// What its schedule wants.
+    pub policy: &'a Policy,
+    /// Which attempt ended, from 1.
+    pub attempt: u32,
+    /// What the runs of its schedule came to so far.
+    pub counters: Counters,
+    /// Where it went, as the breaker knows it.
+    pub target: &'a str,
+    /// Where that target's breaker stands.
+    pub breaker: Breaker,
+    /// When it opens.
+    pub rule: BreakerRule,
+    /// Schedules that follow this one.
+    pub followers: &'a [Follower],
 }
 
-/// Decides how a run ends. A run in doubt is not repeated: it may have done its work.
+impl<'a> Situation<'a> {
+    /// The first attempt of the first run of a schedule that nothing follows.
+    pub fn first(policy: &'a Policy, now: Timestamp) -> Self {
+        Self {
+            now,
+            policy,
+            attempt: 1,
+            counters: Counters::default(),
+            target: "",
+            breaker: Breaker::default(),
+            rule: BreakerRule::default(),
+            followers: &[],
+        }
+    }
+}
+
+/// A schedule that follows another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Follower {
+    /// The schedule that follows.
+    pub schedule: ScheduleKey,
+    /// When.
+    pub chain: Chain,
+}
+
+/// What follows from an outcome, in one transaction; the run's claims are freed with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settlement {
+    /// The run.
+    pub in_flight: InFlight,
+    /// What becomes of it.
+    pub next: Next,
+    /// What the runs of its schedule have come to now.
+    pub counters: Counters,
+    /// Where the target's breaker moves, if it does.
+    pub breaker: Option<Breaker>,
+    /// The state that its schedule leaves `active` for, if it does.
+    pub disabled: Option<Status>,
+    /// Runs of other schedules that come of it.
+    pub chained: Vec<Chained>,
+    /// What somebody may want to be told.
+    pub alerts: Vec<Alert>,
+}
+
+/// What becomes of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// It ends.
+    End {
+        /// As what.
+        status: RunStatus,
+        /// Why, unless it succeeded.
+        reason: Option<Reason>,
+        /// When.
+        at: Timestamp,
+    },
+    /// It is tried again.
+    Retry {
+        /// Which attempt that is.
+        attempt: u32,
+        /// When.
+        at: Timestamp,
+        /// Why the one before failed.
+        reason: Reason,
+    },
+}
+
+/// A run that another run's end brings about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chained {
+    /// Whose run it is.
+    pub schedule: ScheduleKey,
+    /// The run that brought it about: at most one comes of each.
+    pub upstream: RunKey,
+    /// When it fires.
+    pub fire_at: Timestamp,
+}
+
+/// Something that a person may want to know at once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Alert {
+    /// A run failed for good.
+    Failed(Reason),
+    /// A schedule was disabled.
+    AutoDisabled {
+        /// After how many failures in a row.
+        failures: u32,
+    },
+    /// A target's breaker opened.
+    BreakerOpened {
+        /// The target.
+        target: String,
+        /// Until when.
+        until: Timestamp,
+    },
+}
+
+/// Decides what follows from an outcome.
 ///
 /// ```
-/// use punctual_plan::{InFlight, Outcome, RunKey, RunStatus, ScheduleKey, settle};
+/// use punctual_plan::{InFlight, Next, Outcome, Policy, RunKey, ScheduleKey, Situation, settle};
 ///
 /// let run = InFlight { run: RunKey(1), schedule: ScheduleKey(1) };
-/// let end = settle(run, Outcome::Exited { code: 3 }, "2026-01-01T10:00:00Z".parse()?);
-/// assert_eq!(end.status, RunStatus::Failed);
+/// let policy = Policy::default();
+/// let situation = Situation::first(&policy, "2026-01-01T10:00:00Z".parse()?);
+/// let end = settle(run, Outcome::Exited { code: 3 }, &situation);
+/// assert!(matches!(end.next, Next::End { reason: Some(_), .. }));
+/// assert_eq!(end.counters.consecutive_failures, 1);
 /// # Ok::<(), jiff::Error>(())
 /// ```
-pub fn settle(in_flight: InFlight, outcome: Outcome, now: Timestamp) -> Settlement {
-    let reason = match outcome {
-        Outcome::Succeeded => None,
-        Outcome::Exited { code } => Some(Reason::ExitCode { code }),
-        Outcome::Signalled { signal } => Some(Reason::Signal { signal }),
-        Outcome::TimedOut => Some(Reason::Timeout { limit_s: RUN_TIMEOUT.as_secs() }),
-        Outcome::LaunchFailed { error } => Some(Reason::LaunchFailed { error }),
-        Outcome::InDoubt => Some(Reason::OutcomeUnknown { found: now }),
+pub fn settle(in_flight: InFlight, outcome: Outcome, situation: &Situation<'_>) -> Settlement {
+    let breaker = situation.breaker_after(in_flight.run, &outcome);
+    let next = situation.next(outcome);
+    let mut settlement = Settlement {
+        in_flight,
+        next,
+        counters: situation.counters,
+        breaker: (breaker != situation.breaker).then_some(breaker),
+        disabled: None,
+        chained: Vec::new(),
+        alerts: Vec::new(),
     };
-    let status = if reason.is_none() { RunStatus::Success } else { RunStatus::Failed };
-    Settlement { in_flight, status, reason, completed_at: now }
+    if let Some(Breaker::Open { until }) = settlement.breaker
+        && until > situation.now
+    {
+        settlement.alerts.push(Alert::BreakerOpened { target: situation.target.to_owned(), until });
+    }
+    if let Next::End { status, reason, .. } = settlement.next.clone() {
+        settlement.count(status, situation);
+        settlement.chained = situation.chained(in_flight.run, status);
+        settlement.alerts.extend(reason.filter(|_| status == RunStatus::Failed).map(Alert::Failed));
+    }
+    settlement
+}
+
+impl Settlement {
+    fn count(&mut self, status: RunStatus, situation: &Situation<'_>) {
+        self.counters.runs += 1;
+        match status {
+            RunStatus::Success => {
+                self.counters.successes += 1;
+                self.counters.consecutive_failures = 0;
+            }
+            RunStatus::Failed => {
+                self.counters.failures += 1;
+                self.counters.consecutive_failures += 1;
+            }
+            _ => return,
+        }
+        let failures = self.counters.consecutive_failures;
+        if status == RunStatus::Failed
+            && situation.policy.max_consecutive_failures.is_some_and(|max| failures >= max)
+        {
+            self.disabled = Some(Status::AutoDisabled { failures });
+            self.alerts.push(Alert::AutoDisabled { failures });
+        }
+    }
+}
+
+impl Situation<'_> {
+    fn next(&self, outcome: Outcome) -> Next {
+        let end = |status, reason| Next::End { status, reason, at: self.now };
+        let timeout_s = self.policy.run_timeout.as_secs();
+        let reason = match outcome {
+            Outcome::Succeeded => return end(RunStatus::Success, None),
+            Outcome::Cancelled { by } => return end(RunStatus::Cancelled, Some(Reason::Cancelled { by })),
+            Outcome::InDoubt => {
+                let reason = Reason::OutcomeUnknown { found: self.now };
+                let is_repeated = self.policy.delivery == Delivery::AtLeastOnce;
+                return self.retry(is_repeated.then_some(SignedDuration::ZERO), RETRY_ATTEMPTS_MAX, reason);
+            }
+            Outcome::LaunchFailed { error } => {
+                let reason = Reason::LaunchFailed { error };
+                return self.retry(Some(self.launch_delay()), self.policy.launch.attempts_max, reason);
+            }
+            Outcome::Exited { code } => Reason::ExitCode { code },
+            Outcome::Signalled { signal } => Reason::Signal { signal },
+            Outcome::Reported { error } => Reason::Reported { error },
+            Outcome::TimedOut => Reason::Timeout { limit_s: timeout_s },
+            Outcome::Lost => Reason::Lost { limit_s: timeout_s },
+        };
+        self.retry(self.policy.retry_after, RETRY_ATTEMPTS_MAX, reason)
+    }
+
+    /// Another attempt after a delay, if there is one and attempts are left; else the run fails.
+    fn retry(&self, delay: Option<SignedDuration>, attempts_max: u32, reason: Reason) -> Next {
+        match delay.filter(|_| self.attempt < attempts_max) {
+            Some(delay) => Next::Retry {
+                attempt: self.attempt + 1,
+                at: self.now.saturating_add(delay).unwrap_or(Timestamp::MAX),
+                reason,
+            },
+            None => Next::End { status: RunStatus::Failed, reason: Some(reason), at: self.now },
+        }
+    }
+
+    /// Doubled with each attempt, up to a bound.
+    fn launch_delay(&self) -> SignedDuration {
+        let doublings = self.attempt.saturating_sub(1).min(30);
+        let delay = self.policy.launch.delay.checked_mul(1 << doublings);
+        delay.unwrap_or(LAUNCH_DELAY_MAX).min(LAUNCH_DELAY_MAX)
+    }
+
+    fn breaker_after(&self, run: RunKey, outcome: &Outcome) -> Breaker {
+        let opened =
+            Breaker::Open { until: self.now.saturating_add(self.rule.reset_after).unwrap_or(Timestamp::MAX) };
+        match (outcome, self.breaker) {
+            (Outcome::Succeeded, _) => Breaker::Closed { failures: 0 },
+            // The probe said nothing about the target: the next run probes.
+            (Outcome::Cancelled { .. } | Outcome::InDoubt, Breaker::HalfOpen { probe }) if probe == run => {
+                Breaker::Open { until: self.now }
+            }
+            (Outcome::Cancelled { .. } | Outcome::InDoubt, breaker) => breaker,
+            (_, Breaker::Closed { failures }) if failures + 1 < self.rule.threshold => {
+                Breaker::Closed { failures: failures + 1 }
+            }
+            (_, Breaker::Closed { .. }) => opened,
+            (_, Breaker::HalfOpen { probe }) if probe == run => opened,
+            (_, breaker) => breaker,
+        }
+    }
+
+    fn chained(&self, upstream: RunKey, status: RunStatus) -> Vec<Chained> {
+        let wants = |follower: &&Follower| match follower.chain.on {
+            ChainOn::Success => status == RunStatus::Success,
+            ChainOn::Failure => status == RunStatus::Failed,
+            ChainOn::Finish => true,
+        };
+        let chained = |follower: &Follower| Chained {
+            schedule: follower.schedule,
+            upstream,
+            fire_at: self.now.saturating_add(follower.chain.delay).unwrap_or(Timestamp::MAX),
+        };
+        self.followers.iter().filter(wants).map(chained).collect()
+    }
 }

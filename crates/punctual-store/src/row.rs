@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use punctual_plan::{
     Cursor, Due, LateRow, OrgKey, Origin, Plan, Policy, Reason, RunKey, RunStatus, Schedule, ScheduleId,
-    ScheduleKey, Settlement, Target,
+    ScheduleKey, Settlement, Standing, Target, World,
 };
 use punctual_time::Timing;
 
@@ -74,11 +74,25 @@ pub struct DueBatch {
     pub next_fire_at: Option<Timestamp>,
 }
 
+impl DueBatch {
+    /// The world that the rows are decided in. Policies are not stored yet: every schedule has the defaults.
+    pub fn world(&self, now: Timestamp) -> World {
+        let mut world = World::free(now);
+        for row in &self.rows {
+            let in_flight = row.active_run.into_iter().collect();
+            world.schedules.insert(row.due.schedule, Standing { in_flight, ..Standing::default() });
+        }
+        world
+    }
+}
+
 /// A due row: what the decision needs and what the launch needs.
 #[derive(Clone, Debug)]
 pub struct DueRow {
     /// For the decision.
     pub due: Due,
+    /// The schedule's run in flight, if there is one.
+    pub active_run: Option<RunKey>,
     /// For the launch.
     pub launch: Launchable,
 }

@@ -5,7 +5,7 @@ mod bench;
 
 use bench::{Bench, at};
 use jiff::Timestamp;
-use punctual_plan::{Admission, Fence, InFlight, Outcome, Verdict, admit, settle};
+use punctual_plan::{Admission, Fence, InFlight, Outcome, Policy, Situation, Verdict, World, admit, settle};
 use punctual_store::{Access, Commit, Ended, Error, Selector, Sqlite, Started, Store};
 
 #[tokio::test]
@@ -112,7 +112,8 @@ async fn a_node_that_was_taken_over_from_settles_nothing() {
     let [run] = left.as_slice() else { panic!("one run was in flight, not {left:?}") };
     let end = |outcome| {
         let in_flight = InFlight { run: run.run, schedule: run.schedule };
-        let settlement = settle(in_flight, outcome, at("10:00:21"));
+        let policy = Policy::default();
+        let settlement = settle(in_flight, outcome, &Situation::first(&policy, at("10:00:21")));
         vec![Ended { settlement, started_at: None, output: None }]
     };
     assert_eq!(bench.store.settle(old, end(Outcome::Succeeded)).await.unwrap(), [Commit::Stale]);
@@ -129,12 +130,13 @@ async fn a_settled_run_frees_its_schedule_and_is_counted() {
     bench.create("one", "*/20 * * * * *", at("10:00:05")).await;
     let (fence, _) = bench.store.take_over(bench.node("one")).await.unwrap();
     let due = bench.store.due(at("10:00:20")).await.unwrap().rows;
-    let verdicts = admit(&[due[0].due.clone()], at("10:00:20"));
+    let verdicts = admit(&[due[0].due.clone()], World::free(at("10:00:20")));
     bench.store.admit(fence, at("10:00:20"), verdicts).await.unwrap();
     let overlapping = bench.admissions(at("10:00:40")).await;
     assert!(matches!(overlapping[0].verdict, Verdict::Skip(_)), "{overlapping:?}");
     let in_flight = InFlight { run: due[0].due.run, schedule: due[0].due.schedule };
-    let settlement = settle(in_flight, Outcome::Succeeded, at("10:00:30"));
+    let policy = Policy::default();
+    let settlement = settle(in_flight, Outcome::Succeeded, &Situation::first(&policy, at("10:00:30")));
     let ended = Ended { settlement, started_at: Some(at("10:00:20")), output: Some("done".to_owned()) };
     bench.store.settle(fence, vec![ended]).await.unwrap();
     assert_eq!(bench.admissions(at("10:00:40")).await[0].verdict, Verdict::Start);
@@ -153,6 +155,23 @@ async fn nothing_of_a_deleted_schedule_is_admitted() {
     assert_eq!(bench.count("SELECT count(*) FROM schedule_state WHERE active_run IS NOT NULL"), 0);
     assert!(bench.plans(at("12:00:00")).await.is_empty());
     assert!(matches!(bench.store.delete(id, at("10:00:31")).await, Err(Error::NotFound { .. })));
+}
+
+#[tokio::test]
+async fn a_deletion_accounts_for_the_ticks_that_nobody_planned() {
+    let bench = Bench::new();
+    let id = bench.create("one", "0 * * * *", at("10:00:05")).await;
+    bench.store.delete(id, at("12:30:00")).await.unwrap();
+    assert_eq!(bench.ledger(), "11:00:00 skipped deleted | 12:00:00 skipped deleted");
+}
+
+#[tokio::test]
+async fn a_schedule_that_cannot_be_read_can_be_deleted() {
+    let bench = Bench::new();
+    let id = bench.create("one", "*/20 * * * * *", at("10:00:05")).await;
+    bench.execute("UPDATE schedules SET timezone = 'Nowhere/Land'");
+    bench.store.delete(id, at("10:00:30")).await.unwrap();
+    assert_eq!(bench.ledger(), "10:00:20 skipped deleted");
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(super) fn starting(cursor: Cursor) -> Self {
+    pub(crate) fn starting(cursor: Cursor) -> Self {
         Self {
             entries: Vec::new(),
             ranges: Vec::new(),

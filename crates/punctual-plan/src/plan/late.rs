@@ -6,11 +6,11 @@
 use jiff::{SignedDuration, Timestamp};
 use punctual_time::TickStretch;
 
-use super::{Closed, Entry, EntryState, Moment, NonFire, Plan, Range, Refired, Subject};
+use super::{Closed, Entry, EntryState, Moment, NonFire, Plan, Refired, Sections, Subject};
 use super::{is_caught_up, just_after};
 use crate::jitter::fire_at;
 use crate::limit::{CATCH_UP_MAX, CATCH_UP_PER_TICK_MAX, TICK};
-use crate::{CatchUp, MISSED_ROWS_MAX, PLAN_RANGES_MAX, Reason, RunKey};
+use crate::{CatchUp, PLAN_RANGES_MAX, Reason, RunKey};
 
 /// How much of the late stretch was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub(super) fn decide(subject: &Subject<'_>, moment: Moment, plan: &mut Plan) -> 
     let Some(late) = Late::find(subject, moment) else { return Extent::Whole };
     let firing = late.firing();
     let sections = late.sections(&firing);
-    if sections.len() > PLAN_RANGES_MAX {
-        let part = &sections[..PLAN_RANGES_MAX];
+    if sections.ranges.len() > PLAN_RANGES_MAX {
+        let part = &sections.ranges[..PLAN_RANGES_MAX];
         plan.cursor.planned_through = part.last().map_or(plan.cursor.planned_through, |range| range.last);
         plan.ranges.extend_from_slice(part);
         return Extent::Part;
     }
-    late.write_sections(sections, plan);
+    sections.write(plan);
     late.write_rows(&firing, plan);
     for (tick, fire_at) in late.fire_times(&firing) {
         match tick.row {
@@ -190,23 +190,23 @@ impl<'a> Late<'a> {
     }
 
     /// The unplanned ticks that do not fire, as stretches of one end each, in the order of their ticks.
-    fn sections(&self, firing: &[Firing]) -> Vec<Range> {
+    fn sections(&self, firing: &[Firing]) -> Sections<'a> {
         let fired_from = firing.iter().filter(|tick| tick.row.is_none()).map(|tick| tick.scheduled_for).min();
         let borders = self.borders();
-        let mut sections: Vec<Range> = Vec::new();
+        let mut sections = Sections::new(self.subject.timing);
         for stretch in
             self.subject.timing.stretches(just_after(self.subject.cursor.planned_through)..=self.last)
         {
             match &stretch.suppressed {
                 Some(window) => {
-                    self.add(&mut sections, &stretch, NonFire::Skipped(Reason::from(window.clone())));
+                    sections.add(&stretch, NonFire::Skipped(Reason::from(window.clone())));
                 }
                 None => {
                     let end = fired_from
                         .map_or(just_after(stretch.last), |from| from.min(just_after(stretch.last)));
                     self.split(stretch.first, end, &borders)
                         .iter()
-                        .for_each(|piece| self.add(&mut sections, piece, self.why(piece.first)));
+                        .for_each(|piece| sections.add(piece, self.why(piece.first)));
                 }
             }
         }
@@ -222,24 +222,6 @@ impl<'a> Late<'a> {
         pieces.flat_map(|(start, end)| self.subject.timing.stretches(*start..end)).collect()
     }
 
-    /// Writes non-fires as rows while they are few, as ranges otherwise.
-    fn write_sections(&self, sections: Vec<Range>, plan: &mut Plan) {
-        let count: u64 = sections.iter().map(|range| range.count).sum();
-        if count > MISSED_ROWS_MAX as u64 {
-            plan.ranges.extend(sections);
-            return;
-        }
-        for range in sections {
-            let next = |tick: &Timestamp| self.subject.timing.planned_after(*tick);
-            let ticks = std::iter::successors(Some(range.first), next).take_while(|tick| *tick <= range.last);
-            plan.entries.extend(ticks.map(|tick| Entry {
-                scheduled_for: tick,
-                fire_at: tick,
-                state: EntryState::Ended(range.end.clone()),
-            }));
-        }
-    }
-
     /// Ends the armed rows that do not fire; those that were caught up before are left alone.
     fn write_rows(&self, firing: &[Firing], plan: &mut Plan) {
         let is_firing = |run: RunKey| firing.iter().any(|tick| tick.row == Some(run));
@@ -250,23 +232,6 @@ impl<'a> Late<'a> {
                 None => self.why(row.scheduled_for),
             };
             plan.closed.push(Closed { run: row.run, end });
-        }
-    }
-
-    /// Adds ticks to the sections, joining neighbours of the same end.
-    fn add(&self, sections: &mut Vec<Range>, stretch: &TickStretch, end: NonFire) {
-        let is_next = |range: &&mut Range| {
-            range.end == end && self.subject.timing.planned_after(range.last) == Some(stretch.first)
-        };
-        match sections.last_mut().filter(is_next) {
-            Some(range) => {
-                range.last = stretch.last;
-                range.count += stretch.count;
-            }
-            None => {
-                let TickStretch { first, last, count, .. } = *stretch;
-                sections.push(Range { first, last, count, end });
-            }
         }
     }
 }

@@ -7,11 +7,13 @@
 mod arm;
 mod entry;
 mod late;
+mod section;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_time::{Anchor, Spec, Timing};
 
 pub use entry::{Closed, Entry, EntryState, NonFire, Plan, Range, Refired};
+pub(crate) use section::Sections;
 
 use crate::jitter::fire_at;
 use crate::{Policy, Reason, RunKey, Schedule, ScheduleId};

@@ -1,3 +1,3 @@
 UPDATE schedule_state
-SET next_tick = NULL, version = version + 1, decided_through = max(decided_through, ?2)
+SET next_tick = NULL, version = version + 1, planned_through = ?2, decided_through = ?3
 WHERE schedule = ?1

@@ -1,11 +1,11 @@
 //! Rows become due and are admitted: claims and verdicts in one transaction.
 
 use jiff::Timestamp;
-use punctual_plan::{Admission, Due, Fence, Reason, RunKey, RunStatus, ScheduleKey, Verdict};
+use punctual_plan::{Admission, Due, Fence, OrgKey, Reason, RunKey, RunStatus, ScheduleKey, Verdict};
 use rusqlite::{Connection, Row, params};
 
 use super::audit::{self, Event};
-use super::decode::{change, column, instant, rows, schedule_id, target, tick};
+use super::decode::{change, column, instant, reason, rows, schedule_id, target, tick};
 use super::plan::{End, close};
 use super::{DEFAULT_ORG, sql};
 use crate::instant::from_micros;
@@ -39,10 +39,15 @@ fn read_due(row: &Row<'_>) -> Result<DueRow, Error> {
         due: Due {
             run,
             schedule,
+            org: OrgKey(column(row, 10)?),
+            origin: column::<String>(row, 11)?.parse().map_err(|error| Error::corrupt(format!("{error}")))?,
             scheduled_for,
             fire_at,
-            active_run: column::<Option<i64>>(row, 4)?.map(RunKey),
+            verdict: reason(row, 8)?,
+            waiting: None,
+            is_forced: false,
         },
+        active_run: column::<Option<i64>>(row, 4)?.map(RunKey),
         launch: Launchable {
             run,
             schedule,
@@ -77,6 +82,9 @@ impl At<'_> {
     fn carry_out(&self, one: &Admission) -> Result<Commit, Error> {
         match &one.verdict {
             Verdict::Start => self.start(one),
+            Verdict::Later(at) => self.refire(one.run, *at),
+            // No stored policy makes a run wait yet; one that did would stay armed and be asked again.
+            Verdict::Wait(_) => Ok(Commit::Stale),
             Verdict::Skip(reason) => self.end(one, RunStatus::Skipped, reason),
             Verdict::Miss(reason) => self.end(one, RunStatus::Missed, reason),
         }
@@ -94,6 +102,11 @@ impl At<'_> {
         // The row was retired meanwhile: the claim goes back.
         change(self.db, sql!("release_schedule"), params![one.schedule.0, one.run.0])?;
         Ok(Commit::Stale)
+    }
+
+    fn refire(&self, run: RunKey, at: Timestamp) -> Result<Commit, Error> {
+        let moved = change(self.db, sql!("refire_run"), params![run.0, at.as_microsecond()])?;
+        Ok(if moved == 1 { Commit::Done } else { Commit::Stale })
     }
 
     fn end(&self, one: &Admission, status: RunStatus, reason: &Reason) -> Result<Commit, Error> {

@@ -1,14 +1,16 @@
 //! Definitions: created with their first window, listed, found, deleted with what they leave behind.
 
 use jiff::Timestamp;
-use punctual_plan::{Armed, RunKey, RunStatus, ScheduleId, ScheduleKey, retire};
+use punctual_plan::{
+    Before, Change, Cursor, Open, OpenKind, RunKey, ScheduleId, ScheduleKey, change as decide,
+};
 use rusqlite::{Connection, Row, params};
 
 use super::audit::{self, Event};
 use super::decode::{
     DefinitionColumns, change, column, encode_target, instant, maybe_instant, maybe_tick, rows, tick,
 };
-use super::plan::{End, Writing, close};
+use super::plan::Writing;
 use super::{DEFAULT_ORG, sql};
 use crate::{Error, NewSchedule, ScheduleRow, Selector};
 
@@ -65,22 +67,41 @@ pub(super) fn delete(db: &Connection, id: ScheduleId, now: Timestamp) -> Result<
     let selector = Selector::Id(id);
     let missing = || Error::NotFound { what: selector.to_string() };
     let schedule = key_of(db, &selector)?.ok_or_else(missing)?;
+    // One that cannot be read any more can still be deleted; which ticks it lacks, nobody can tell.
+    let definition = match find(db, &selector) {
+        Ok(row) => row.map(|row| row.definition),
+        Err(Error::Corrupt { .. }) => None,
+        Err(error) => return Err(error),
+    };
     if change(db, sql!("retire_schedule"), params![schedule.0, now.as_microsecond()])? == 0 {
         return Err(missing());
     }
-    change(db, sql!("retire_state"), params![schedule.0, now.as_microsecond()])?;
-    let armed = rows(db, sql!("armed_rows"), [schedule.0], |row| {
-        Ok(Armed { run: RunKey(column(row, 0)?), scheduled_for: tick(row, 1)? })
+    let open = rows(db, sql!("armed_rows"), [schedule.0], |row| {
+        let kind = OpenKind::Unlaunched;
+        Ok(Open { run: RunKey(column(row, 0)?), scheduled_for: tick(row, 1)?, kind })
     })?;
-    let retired = retire(&armed, now);
-    for run in &retired.removed {
+    let cursor = cursor_of(db, schedule)?.ok_or_else(missing)?;
+    let timing = definition.as_ref().and_then(|definition| definition.when.timing());
+    let before = Before { timing, cursor, open: &open, launched_through: None };
+    let changed = decide(&before, &Change::Delete, now);
+    for run in &changed.removed {
         change(db, sql!("remove_run"), [run.0])?;
     }
-    for (run, reason) in &retired.closed {
-        close(db, &End { run: *run, status: RunStatus::Skipped, reason, at: now })?;
-    }
+    let cursor = changed.plan.cursor;
+    let version = definition.as_ref().map_or(1, |definition| definition.version);
+    let state =
+        params![schedule.0, cursor.planned_through.as_microsecond(), cursor.decided_through.as_microsecond()];
+    change(db, sql!("retire_state"), state)?;
+    Writing { db, org: DEFAULT_ORG, schedule, version }.write(&changed.plan)?;
     let detail = id.to_string();
     audit::record(db, &Event { org: DEFAULT_ORG, schedule, kind: "schedule.deleted", detail, at: now })
+}
+
+fn cursor_of(db: &Connection, schedule: ScheduleKey) -> Result<Option<Cursor>, Error> {
+    let found = rows(db, sql!("cursor"), [schedule.0], |row| {
+        Ok(Cursor { planned_through: instant(row, 0)?, decided_through: instant(row, 1)? })
+    })?;
+    Ok(found.into_iter().next())
 }
 
 /// The living schedules by name.

@@ -1,7 +1,7 @@
 //! Runs are launched and end: guarded by the fence of the node that holds them.
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, Reason};
+use punctual_plan::{Fence, Next, Reason};
 use rusqlite::{Connection, params};
 
 use super::decode::change;
@@ -23,16 +23,22 @@ pub(super) fn settle(db: &Connection, fence: Fence, ended: &[Ended]) -> Result<V
 
 fn settle_one(db: &Connection, fence: Fence, one: &Ended) -> Result<Commit, Error> {
     let end = &one.settlement;
-    let completed_at = end.completed_at.as_microsecond();
+    let Next::End { status, reason, at } = &end.next else {
+        return Err(Error::corrupt(format!(
+            "{} is to be repeated, which cannot be stored yet",
+            end.in_flight.run
+        )));
+    };
+    let completed_at = at.as_microsecond();
     let settled = change(
         db,
         sql!("settle_run"),
         params![
             end.in_flight.run.0,
             fence.0,
-            end.status.name(),
-            end.reason.as_ref().map(Reason::code),
-            end.reason.as_ref().map(Reason::detail),
+            status.name(),
+            reason.as_ref().map(Reason::code),
+            reason.as_ref().map(Reason::detail),
             one.started_at.map(Timestamp::as_microsecond),
             completed_at,
             one.output,
@@ -41,7 +47,7 @@ fn settle_one(db: &Connection, fence: Fence, one: &Ended) -> Result<Commit, Erro
     if settled == 0 {
         return Ok(Commit::Stale);
     }
-    let row = params![end.in_flight.schedule.0, end.in_flight.run.0, end.status.name(), completed_at];
+    let row = params![end.in_flight.schedule.0, end.in_flight.run.0, status.name(), completed_at];
     change(db, sql!("count_run"), row)?;
     Ok(Commit::Done)
 }

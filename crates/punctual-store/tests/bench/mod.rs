@@ -83,9 +83,9 @@ impl Bench {
 
     /// What an admitter would commit at `now`.
     pub(crate) async fn admissions(&self, now: Timestamp) -> Vec<Admission> {
-        let rows = self.store.due(now).await.expect("the ledger can be read").rows;
-        let due: Vec<Due> = rows.into_iter().map(|row| row.due).collect();
-        admit(&due, now)
+        let batch = self.store.due(now).await.expect("the ledger can be read");
+        let due: Vec<Due> = batch.rows.iter().map(|row| row.due.clone()).collect();
+        admit(&due, batch.world(now))
     }
 
     pub(crate) fn node(&self, id: &str) -> Node {

@@ -1,0 +1,78 @@
+//! Rows that come late: the catch-up rule of `plan`, for a schedule whose ticks were armed and slept through.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Due, Verdict};
+use crate::limit::{CATCH_UP_MAX, CATCH_UP_PER_TICK_MAX, LOOKAHEAD, TICK};
+use crate::{CatchUp, Origin, Policy, Reason, RunKey, ScheduleKey, World};
+
+/// The verdicts over rows that do not go on to the gate.
+pub(super) fn judge(ready: &[&Due], world: &World) -> HashMap<RunKey, Verdict> {
+    let mut by_schedule: BTreeMap<ScheduleKey, Vec<&Due>> = BTreeMap::new();
+    let policy = |schedule| world.schedules.get(&schedule).map(|standing| &standing.policy);
+    let default = Policy::default();
+    for row in ready.iter().filter(|row| is_open(row, policy(row.schedule).unwrap_or(&default))) {
+        by_schedule.entry(row.schedule).or_default().push(row);
+    }
+    let mut verdicts = HashMap::new();
+    for (schedule, mut rows) in by_schedule {
+        rows.sort_by_key(|row| row.scheduled_for);
+        let stretch = Stretch { rows: &rows, policy: policy(schedule).unwrap_or(&default), now: world.now };
+        let judged = rows.iter().enumerate().map(|(place, row)| (row.run, stretch.verdict(place)));
+        verdicts.extend(judged.filter_map(|(run, verdict)| verdict.map(|verdict| (run, verdict))));
+    }
+    verdicts
+}
+
+/// Whether catch-up has not decided the row yet: an armed tick that fires at its own time.
+fn is_open(row: &Due, policy: &Policy) -> bool {
+    let own = row.scheduled_for.saturating_add(policy.jitter.max).unwrap_or(Timestamp::MAX);
+    row.origin == Origin::Tick && row.verdict.is_none() && row.waiting.is_none() && row.fire_at <= own
+}
+
+/// The due ticks of one schedule, oldest first.
+struct Stretch<'a> {
+    rows: &'a [&'a Due],
+    policy: &'a Policy,
+    now: Timestamp,
+}
+
+impl Stretch<'_> {
+    fn verdict(&self, place: usize) -> Option<Verdict> {
+        let (row, slots) = (self.rows[place], self.rows.len());
+        let last = self.rows[slots - 1].scheduled_for;
+        let is_overtaken = last > row.scheduled_for;
+        match self.policy.catch_up {
+            CatchUp::Skip if self.now.duration_since(row.fire_at) > self.policy.grace => {
+                Some(Verdict::Miss(Reason::Outage { until: self.now, grace_s: self.policy.grace.as_secs() }))
+            }
+            CatchUp::Skip => is_overtaken.then_some(Verdict::Miss(Reason::Overtaken { by: last })),
+            CatchUp::RunOnce => {
+                is_overtaken.then_some(Verdict::Miss(Reason::CaughtUp { slots: slots as u64, by: last }))
+            }
+            CatchUp::RunAll | CatchUp::Spread => self.caught_up(place),
+        }
+    }
+
+    /// The latest `max_catch_up` fire, a bounded number at once or evenly over the window.
+    fn caught_up(&self, place: usize) -> Option<Verdict> {
+        let slots = self.rows.len();
+        let max = self.policy.max_catch_up.min(CATCH_UP_MAX);
+        // A single tick is the ordinary case: it is not caught up with, it fires.
+        let firing = slots.min((max as usize).max(1));
+        let Some(turn) = place.checked_sub(slots - firing) else {
+            return Some(Verdict::Miss(Reason::CatchUpLimit { max, slots: slots as u64 }));
+        };
+        let delay = match self.policy.catch_up {
+            CatchUp::Spread => {
+                let step = LOOKAHEAD.as_micros() * turn as i128 / firing as i128;
+                SignedDuration::from_micros(step as i64)
+            }
+            _ => TICK * (turn / CATCH_UP_PER_TICK_MAX) as i32,
+        };
+        (delay > SignedDuration::ZERO)
+            .then(|| Verdict::Later(self.now.saturating_add(delay).unwrap_or(Timestamp::MAX)))
+    }
+}

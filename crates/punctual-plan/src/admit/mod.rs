@@ -1,0 +1,139 @@
+//! Admit: at its instant an armed tick starts, waits, or is closed with the reason.
+//!
+//! The verdict is made on what was read and names the claims that it needs; the store takes them in the
+//! transaction that writes it, so two nodes that read the same cannot both start a run. Within one batch each
+//! verdict sees the claims of those before it. `late` judges rows that come late, `gate` is the way to a start.
+
+mod gate;
+mod late;
+
+use jiff::Timestamp;
+
+use crate::{OrgKey, Origin, Reason, RunKey, ScheduleKey, Waiting, World};
+
+/// A row whose instant has come: armed, or waiting and woken.
+#[derive(Clone, Debug)]
+pub struct Due {
+    /// The row.
+    pub run: RunKey,
+    /// Its schedule.
+    pub schedule: ScheduleKey,
+    /// Whose it is.
+    pub org: OrgKey,
+    /// What brought it about.
+    pub origin: Origin,
+    /// Its tick.
+    pub scheduled_for: Timestamp,
+    /// From when it may be admitted, and from when its lateness counts.
+    pub fire_at: Timestamp,
+    /// What was known ahead of its instant.
+    pub verdict: Option<Reason>,
+    /// How it has waited since its instant, if it has.
+    pub waiting: Option<Waiting>,
+    /// Whether a person wants it beside whatever is in flight.
+    pub is_forced: bool,
+}
+
+impl Due {
+    /// An armed tick that fires at its own instant.
+    pub fn tick(run: RunKey, schedule: ScheduleKey, scheduled_for: Timestamp) -> Self {
+        Self {
+            run,
+            schedule,
+            org: OrgKey(1),
+            origin: Origin::Tick,
+            scheduled_for,
+            fire_at: scheduled_for,
+            verdict: None,
+            waiting: None,
+            is_forced: false,
+        }
+    }
+}
+
+/// The verdict over one due row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admission {
+    /// The row.
+    pub run: RunKey,
+    /// Its schedule.
+    pub schedule: ScheduleKey,
+    /// What shall happen.
+    pub verdict: Verdict,
+    /// What a start takes, all or nothing, in this order.
+    pub claims: Vec<Claim>,
+    /// What happens to other runs with it.
+    pub effects: Vec<Effect>,
+}
+
+/// What shall happen to a due row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It starts, if its claims can be taken.
+    Start,
+    /// It waits.
+    Wait(Waiting),
+    /// It is one of many late ticks and fires later.
+    Later(Timestamp),
+    /// It was looked at in time and does not run.
+    Skip(Reason),
+    /// It was looked at too late.
+    Miss(Reason),
+}
+
+/// Something that at most one run, or a bounded number of them, can hold. Ordered, so that batches never deadlock.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Claim {
+    /// The schedule's only run in flight.
+    Schedule(ScheduleKey),
+    /// A guard key.
+    Guard(OrgKey, String),
+    /// The single probe of a target's breaker.
+    Probe(String),
+    /// A place under the org's limits.
+    Place(OrgKey),
+    /// One of the schedule's `max_runs`.
+    MaxRuns(ScheduleKey),
+}
+
+/// What an admission does to another run of its schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// A run in flight is cancelled.
+    Cancel(RunKey, Reason),
+    /// A pending retry ends as failed.
+    EndRetry(RunKey, Reason),
+    /// A run that waits for its turn is skipped.
+    EndWait(RunKey, Reason),
+}
+
+/// Judges the rows that are due; rows whose instant has not come are left out.
+///
+/// ```
+/// use punctual_plan::{Due, RunKey, ScheduleKey, Verdict, World, admit};
+///
+/// let due = Due::tick(RunKey(1), ScheduleKey(1), "2026-01-01T10:00:00Z".parse()?);
+/// let world = World::free("2026-01-01T10:00:00.002Z".parse()?);
+/// assert_eq!(admit(&[due], world)[0].verdict, Verdict::Start);
+/// # Ok::<(), jiff::Error>(())
+/// ```
+pub fn admit(due: &[Due], mut world: World) -> Vec<Admission> {
+    let ready: Vec<&Due> = due.iter().filter(|row| row.fire_at <= world.now).collect();
+    let late = late::judge(&ready, &world);
+    let mut admissions = Vec::with_capacity(ready.len());
+    for row in ready {
+        let admission = match late.get(&row.run) {
+            Some(verdict) => Admission::plain(row, verdict.clone()),
+            None => gate::pass(row, &world),
+        };
+        gate::enter(row, &admission, &mut world);
+        admissions.push(admission);
+    }
+    admissions
+}
+
+impl Admission {
+    fn plain(row: &Due, verdict: Verdict) -> Self {
+        Self { run: row.run, schedule: row.schedule, verdict, claims: Vec::new(), effects: Vec::new() }
+    }
+}

@@ -1,0 +1,100 @@
+//! The world that `admit` decides in: everything that was read beside the due rows, as data.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+
+use crate::name::named;
+use crate::{Breaker, OrgKey, Policy, RunKey, RunStatus, ScheduleKey};
+
+/// What was read beside the due rows. What is not in it is free: no run, no limit, a closed breaker.
+#[derive(Clone, Debug)]
+pub struct World {
+    /// The present.
+    pub now: Timestamp,
+    /// How each schedule stands.
+    pub schedules: HashMap<ScheduleKey, Standing>,
+    /// The run that holds each guard key.
+    pub guards: HashMap<(OrgKey, String), RunKey>,
+    /// The breaker of each target.
+    pub breakers: HashMap<String, Breaker>,
+    /// How much each org has used.
+    pub orgs: HashMap<OrgKey, OrgUse>,
+}
+
+impl World {
+    /// A world in which everything is free.
+    pub fn free(now: Timestamp) -> Self {
+        Self {
+            now,
+            schedules: HashMap::new(),
+            guards: HashMap::new(),
+            breakers: HashMap::new(),
+            orgs: HashMap::new(),
+        }
+    }
+}
+
+/// How a schedule stands at the moment of the decision.
+#[derive(Clone, Debug, Default)]
+pub struct Standing {
+    /// What it wants.
+    pub policy: Policy,
+    /// Its runs that are enqueued or running.
+    pub in_flight: Vec<RunKey>,
+    /// Its runs that wait for their turn, in their order.
+    pub waiting: Vec<RunKey>,
+    /// Its runs whose next attempt is planned, in the order of their ticks.
+    pub retrying: Vec<RunKey>,
+    /// Where its runs go, as the breaker knows it.
+    pub target: String,
+    /// The schedules it depends on, with their latest tick at or before the due one.
+    pub upstream: Vec<Upstream>,
+    /// How many of its ticks may still be admitted, of how many; none if there is no such bound.
+    pub runs_left: Option<RunsLeft>,
+}
+
+/// What `max_runs` leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunsLeft {
+    /// Ticks that may still be admitted.
+    pub left: u64,
+    /// Ticks that may be admitted in all.
+    pub max: u64,
+}
+
+/// A schedule that another depends on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    /// Its name.
+    pub schedule: String,
+    /// Its latest tick at or before the due one, and where it is.
+    pub latest: Option<(Timestamp, RunStatus)>,
+}
+
+named! {
+    /// What happens to a run that finds its org's limit reached.
+    #[derive(Default)]
+    OverLimit {
+        /// It waits for room.
+        #[default]
+        Wait = "wait",
+        /// It is skipped.
+        Skip = "skip",
+    }
+}
+
+/// What an org may use and has used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrgUse {
+    /// Runs that may start within a minute.
+    pub per_minute_max: Option<u32>,
+    /// Runs that have started within the present minute.
+    pub per_minute: u32,
+    /// Runs that may be in flight at once.
+    pub in_flight_max: Option<u32>,
+    /// Runs that are in flight.
+    pub in_flight: u32,
+    /// What happens beyond.
+    pub over: OverLimit,
+}

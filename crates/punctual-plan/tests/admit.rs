@@ -1,0 +1,299 @@
+//! Goal: at its instant each row starts, waits or ends for one reason, and takes what it needs exactly once.
+//! Method: due rows and a world, against one line per verdict with its claims and effects, as text.
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{
+    Admission, Breaker, CatchUp, Claim, Dependency, Due, Effect, OrgKey, OrgUse, Origin, OverLimit, Overlap,
+    Policy, QUEUE_MAX, Reason, RunKey, RunStatus, RunsLeft, ScheduleId, ScheduleKey, Standing, Upstream,
+    Verdict, Wait, Waiting, World, admit,
+};
+
+fn at(text: &str) -> Timestamp {
+    format!("2026-01-01T{text}Z").parse().expect("a time of day")
+}
+
+fn tick(run: i64, time: &str) -> Due {
+    Due::tick(RunKey(run), ScheduleKey(1), at(time))
+}
+
+/// A world in which schedule 1 stands as given.
+fn world(now: &str, standing: Standing) -> World {
+    let mut world = World::free(at(now));
+    world.schedules.insert(ScheduleKey(1), standing);
+    world
+}
+
+fn wants(change: impl FnOnce(&mut Policy)) -> Standing {
+    let mut standing = Standing { target: "mail".to_owned(), ..Standing::default() };
+    change(&mut standing.policy);
+    standing
+}
+
+fn claim(claim: &Claim) -> String {
+    match claim {
+        Claim::Schedule(_) => "schedule".to_owned(),
+        Claim::Guard(_, key) => format!("guard {key}"),
+        Claim::Probe(target) => format!("probe {target}"),
+        Claim::Place(_) => "place".to_owned(),
+        Claim::MaxRuns(_) => "max_runs".to_owned(),
+    }
+}
+
+fn effect(effect: &Effect) -> String {
+    match effect {
+        Effect::Cancel(run, reason) => format!("cancels {run}: {reason}"),
+        Effect::EndRetry(run, reason) => format!("ends the retry of {run}: {reason}"),
+        Effect::EndWait(run, reason) => format!("ends the wait of {run}: {reason}"),
+    }
+}
+
+fn line(admission: &Admission) -> String {
+    let clock = |time: Timestamp| time.strftime("%H:%M:%S").to_string();
+    let verdict = match &admission.verdict {
+        Verdict::Start => "starts".to_owned(),
+        Verdict::Later(time) => format!("fires {}", clock(*time)),
+        Verdict::Wait(Waiting { wait, deadline, .. }) => match wait {
+            Wait::Turn { behind } => format!("waits behind {behind}"),
+            Wait::Upstream { schedule } => format!("waits for {schedule} until {}", clock(*deadline)),
+            Wait::Limit { limit } => format!("waits for {limit}"),
+        },
+        Verdict::Skip(reason) => format!("skipped {}", reason.code()),
+        Verdict::Miss(reason) => format!("missed {}", reason.code()),
+    };
+    let mut said = format!("{} {verdict}", admission.run);
+    if !admission.claims.is_empty() {
+        let claims: Vec<String> = admission.claims.iter().map(claim).collect();
+        said = format!("{said} [{}]", claims.join(", "));
+    }
+    admission.effects.iter().fold(said, |said, one| format!("{said}, {}", effect(one)))
+}
+
+fn check(due: &[Due], world: World, expected: &[&str]) {
+    let said: Vec<String> = admit(due, world).iter().map(line).collect();
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn a_row_starts_at_its_instant_and_not_before() {
+    check(&[tick(1, "10:00:00")], World::free(at("10:00:00")), &["run-1 starts [schedule]"]);
+    check(&[tick(1, "10:00:00")], World::free(at("09:59:59.999")), &[]);
+}
+
+#[test]
+fn of_several_due_ticks_only_the_last_fires_and_only_within_the_grace_period() {
+    let other = Due::tick(RunKey(3), ScheduleKey(2), at("10:00:00"));
+    check(
+        &[tick(1, "10:00:00"), tick(2, "10:00:01"), other],
+        World::free(at("10:00:02")),
+        &["run-1 missed overtaken", "run-2 starts [schedule]", "run-3 starts [schedule]"],
+    );
+    check(&[tick(1, "10:00:00")], World::free(at("10:01:00")), &["run-1 starts [schedule]"]);
+    check(&[tick(1, "10:00:00")], World::free(at("10:01:00.001")), &["run-1 missed outage"]);
+}
+
+#[test]
+fn rows_that_were_slept_through_are_caught_up_by_the_policy() {
+    let rows = [tick(1, "10:00:00"), tick(2, "10:01:00"), tick(3, "10:02:00")];
+    let world = |catch_up, max| {
+        let standing = wants(|policy| {
+            policy.overlap = Overlap::Allow;
+            policy.catch_up = catch_up;
+            policy.max_catch_up = max;
+        });
+        world("12:00:00", standing)
+    };
+    check(
+        &rows,
+        world(CatchUp::RunOnce, 100),
+        &["run-1 missed caught_up", "run-2 missed caught_up", "run-3 starts"],
+    );
+    check(&rows, world(CatchUp::RunAll, 2), &["run-1 missed catch_up_limit", "run-2 starts", "run-3 starts"]);
+    check(
+        &rows,
+        world(CatchUp::Spread, 100),
+        &["run-1 starts", "run-2 fires 12:00:20", "run-3 fires 12:00:40"],
+    );
+}
+
+#[test]
+fn a_row_that_was_caught_up_is_not_judged_again() {
+    let row = Due { fire_at: at("10:30:00"), ..tick(1, "10:00:00") };
+    check(&[row], World::free(at("10:45:00")), &["run-1 starts [schedule]"]);
+}
+
+#[test]
+fn a_hundred_late_rows_fire_at_one_wake_and_the_rest_a_tick_later() {
+    let tick_at = |run: i64| tick(run, &format!("10:{:02}:{:02}", run / 60, run % 60));
+    let rows: Vec<Due> = (0..150).map(tick_at).collect();
+    let standing = wants(|policy| {
+        policy.overlap = Overlap::Allow;
+        policy.catch_up = CatchUp::RunAll;
+        policy.max_catch_up = 1_000;
+    });
+    let admissions = admit(&rows, world("11:00:00", standing));
+    let starts = admissions.iter().filter(|one| one.verdict == Verdict::Start).count();
+    let later = admissions.iter().filter(|one| one.verdict == Verdict::Later(at("11:00:01"))).count();
+    assert_eq!((starts, later), (100, 50));
+}
+
+#[test]
+fn a_verdict_known_ahead_is_applied_at_its_instant() {
+    let row = Due { verdict: Some(Reason::QuietHours { name: "night".to_owned() }), ..tick(1, "10:00:00") };
+    check(&[row], World::free(at("10:00:00")), &["run-1 skipped quiet_hours"]);
+}
+
+#[test]
+fn what_cannot_start_in_time_is_skipped() {
+    let standing = || wants(|policy| policy.start_deadline = Some(SignedDuration::from_secs(5)));
+    check(&[tick(1, "10:00:00")], world("10:00:05", standing()), &["run-1 starts [schedule]"]);
+    check(&[tick(1, "10:00:00")], world("10:00:06", standing()), &["run-1 skipped start_deadline"]);
+}
+
+fn overlapping(overlap: Overlap) -> Standing {
+    let mut standing = wants(|policy| policy.overlap = overlap);
+    standing.in_flight = vec![RunKey(1)];
+    standing
+}
+
+#[test]
+fn a_run_in_flight_is_met_by_each_overlap_policy() {
+    let row = [tick(2, "10:00:00")];
+    let check = |overlap, expected| check(&row, world("10:00:00", overlapping(overlap)), &[expected]);
+    check(Overlap::Skip, "run-2 skipped overlap");
+    check(Overlap::Allow, "run-2 starts");
+    check(Overlap::Queue, "run-2 waits behind run-1");
+    check(Overlap::Cancel, "run-2 waits behind run-1, cancels run-1: cancelled by its later run-2");
+}
+
+#[test]
+fn a_queue_is_served_in_its_order_and_has_an_end() {
+    let mut standing = overlapping(Overlap::Queue);
+    standing.waiting = (2..102).map(RunKey).collect();
+    assert_eq!(standing.waiting.len(), QUEUE_MAX as usize);
+    check(&[tick(200, "10:00:00")], world("10:00:00", standing.clone()), &["run-200 skipped queue_full"]);
+    standing.in_flight.clear();
+    let waiting =
+        Waiting { wait: Wait::Turn { behind: RunKey(1) }, since: at("09:00:00"), deadline: at("23:00:00") };
+    let woken = |run| Due { waiting: Some(waiting.clone()), ..tick(run, "09:00:00") };
+    check(
+        &[woken(3), woken(2)],
+        world("10:00:00", standing),
+        &["run-3 waits behind run-2", "run-2 starts [schedule]"],
+    );
+}
+
+#[test]
+fn a_later_tick_takes_the_place_of_one_that_waits_for_a_cancelled_run() {
+    let mut standing = overlapping(Overlap::Cancel);
+    standing.waiting = vec![RunKey(2)];
+    check(
+        &[tick(3, "10:00:00")],
+        world("10:00:00", standing),
+        &["run-3 waits behind run-1, ends the wait of run-2: superseded by its later run-3, \
+           cancels run-1: cancelled by its later run-3"],
+    );
+}
+
+#[test]
+fn a_pending_retry_is_superseded_keeps_its_turn_or_is_independent() {
+    let check = |overlap, expected: &str| {
+        let mut standing = wants(|policy| policy.overlap = overlap);
+        standing.retrying = vec![RunKey(1)];
+        check(&[tick(2, "10:00:00")], world("10:00:00", standing), &[expected]);
+    };
+    let superseded = "run-2 starts [schedule], ends the retry of run-1: superseded by its later run-2";
+    check(Overlap::Skip, superseded);
+    check(Overlap::Cancel, superseded);
+    check(Overlap::Queue, "run-2 waits behind run-1");
+    check(Overlap::Allow, "run-2 starts");
+}
+
+#[test]
+fn rows_of_one_batch_see_the_claims_of_those_before_them() {
+    let mut standing = wants(|policy| {
+        policy.overlap = Overlap::Queue;
+        policy.catch_up = CatchUp::RunAll;
+        policy.guard = Some("poll".to_owned());
+    });
+    standing.runs_left = Some(RunsLeft { left: 1, max: 9 });
+    let other = Due::tick(RunKey(7), ScheduleKey(2), at("10:00:00"));
+    let mut world = world("10:00:01", standing);
+    world.schedules.insert(ScheduleKey(2), wants(|policy| policy.guard = Some("poll".to_owned())));
+    check(
+        &[tick(1, "10:00:00"), tick(2, "10:00:01"), other],
+        world,
+        &["run-1 starts [schedule, guard poll, max_runs]", "run-2 skipped max_runs", "run-7 skipped guard"],
+    );
+}
+
+#[test]
+fn an_open_breaker_lets_a_single_probe_through_when_its_time_is_over() {
+    let rows = [tick(1, "10:00:00"), Due::tick(RunKey(2), ScheduleKey(2), at("10:00:00"))];
+    let world = |until: &str| {
+        let mut world = world("10:00:00", wants(|_| {}));
+        world.schedules.insert(ScheduleKey(2), wants(|_| {}));
+        world.breakers.insert("mail".to_owned(), Breaker::Open { until: at(until) });
+        world
+    };
+    check(&rows, world("10:00:01"), &["run-1 skipped breaker_open", "run-2 skipped breaker_open"]);
+    check(&rows, world("10:00:00"), &["run-1 starts [schedule, probe mail]", "run-2 skipped breaker_probe"]);
+    let manual = Due { origin: Origin::Manual, ..tick(1, "10:00:00") };
+    check(&[manual], world("10:00:01"), &["run-1 starts [schedule]"]);
+}
+
+#[test]
+fn a_tick_waits_for_what_it_depends_on_and_not_for_what_has_failed() {
+    let check = |latest: &[Option<RunStatus>], expected: &str| {
+        let mut standing =
+            wants(|policy| policy.depends_on = Some(Dependency::on(vec![ScheduleId(uuid::Uuid::nil())])));
+        standing.upstream = latest
+            .iter()
+            .map(|status| Upstream {
+                schedule: "load".to_owned(),
+                latest: status.map(|status| (at("09:00:00"), status)),
+            })
+            .collect();
+        check(&[tick(1, "10:00:00")], world("10:00:00", standing), &[expected]);
+    };
+    check(&[Some(RunStatus::Success)], "run-1 starts [schedule]");
+    check(&[Some(RunStatus::Success), Some(RunStatus::Running)], "run-1 waits for load until 11:00:00");
+    check(&[Some(RunStatus::Running), Some(RunStatus::Failed)], "run-1 skipped upstream_failed");
+    check(&[Some(RunStatus::Skipped)], "run-1 skipped upstream_failed");
+    check(&[None], "run-1 skipped upstream_absent");
+}
+
+#[test]
+fn a_wait_ends_at_its_deadline() {
+    let waiting = Waiting {
+        wait: Wait::Upstream { schedule: "load".to_owned() },
+        since: at("10:00:00"),
+        deadline: at("11:00:00"),
+    };
+    let row = Due { waiting: Some(waiting), ..tick(1, "10:00:00") };
+    let [admission] = admit(&[row], World::free(at("11:00:00"))).try_into().expect("one row");
+    let Verdict::Skip(reason) = admission.verdict else { panic!("it waited too long") };
+    assert_eq!(reason.to_string(), "it waited 3600 s for `load`");
+}
+
+#[test]
+fn an_org_that_used_up_its_limit_waits_or_is_skipped() {
+    let rows = [tick(1, "10:00:00"), Due::tick(RunKey(2), ScheduleKey(2), at("10:00:00"))];
+    let world = |over| {
+        let used = OrgUse { per_minute_max: Some(3), per_minute: 2, in_flight_max: None, in_flight: 0, over };
+        let mut world = World::free(at("10:00:00"));
+        world.orgs.insert(OrgKey(1), used);
+        world
+    };
+    check(
+        &rows,
+        world(OverLimit::Wait),
+        &["run-1 starts [schedule, place]", "run-2 waits for runs_per_minute"],
+    );
+    check(&rows, world(OverLimit::Skip), &["run-1 starts [schedule, place]", "run-2 skipped org_limit"]);
+}
+
+#[test]
+fn a_forced_run_starts_beside_what_is_in_flight() {
+    let forced = Due { origin: Origin::Manual, is_forced: true, ..tick(2, "10:00:00") };
+    check(&[forced], world("10:00:00", overlapping(Overlap::Skip)), &["run-2 starts"]);
+}
