@@ -3,6 +3,7 @@
 
 mod audit;
 mod catch_up;
+mod documents;
 mod properties;
 mod stage;
 
