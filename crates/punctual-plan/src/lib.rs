@@ -10,6 +10,7 @@
 //! a database or a random number, and never decides an instant at or before `decided_through` again.
 
 mod admit;
+mod audit;
 mod breaker;
 mod change;
 mod id;
@@ -26,6 +27,7 @@ mod state;
 mod world;
 
 pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
+pub use audit::{Audit, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};

@@ -82,7 +82,7 @@ pub enum Verdict {
 }
 
 /// Something that at most one run, or a bounded number of them, can hold. Ordered, so that batches never deadlock.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Claim {
     /// The schedule's only run in flight.
     Schedule(ScheduleKey),

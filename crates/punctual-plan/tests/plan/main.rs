@@ -1,7 +1,9 @@
 //! Goal: `plan` arms what is ahead and accounts for what was slept through.
 //! Method: a schedule, its cursor and now, against the ledger it yields, as text.
 
+mod audit;
 mod catch_up;
+mod documents;
 mod properties;
 mod stage;
 

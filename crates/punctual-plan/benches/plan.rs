@@ -1,0 +1,65 @@
+//! How long `plan` takes: a plain due schedule, a herd of them, and a week of seconds slept through.
+//!
+//! `cargo bench -p punctual-plan` prints one line per case, the best of several windows.
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and fails at once")]
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{CatchUp, Cursor, LOOKAHEAD, Policy, ScheduleId, Subject, Window, plan};
+use punctual_time::{Cron, Timing, Zone};
+
+const WINDOWS: usize = 20;
+const CALLS: u32 = 1_000;
+const HERD: u32 = 100_000;
+
+fn best(calls: u32, mut work: impl FnMut()) -> Duration {
+    let window = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        (0..calls).for_each(|_| work());
+        start.elapsed() / calls
+    };
+    (0..WINDOWS).map(|_| window(&mut work)).min().unwrap()
+}
+
+struct Case {
+    timing: Timing,
+    policy: Policy,
+    slept: SignedDuration,
+}
+
+impl Case {
+    fn new(spec: &str, catch_up: CatchUp, slept: SignedDuration) -> Self {
+        let zone = Zone::get("America/New_York").unwrap();
+        let timing = Timing::new(spec.parse::<Cron>().unwrap(), zone);
+        Self { timing, policy: Policy { catch_up, ..Policy::default() }, slept }
+    }
+
+    fn plan(&self) {
+        let start: Timestamp = "2026-11-01T05:59:30Z".parse().unwrap();
+        let subject = Subject {
+            id: ScheduleId(uuid::Uuid::nil()),
+            timing: &self.timing,
+            policy: &self.policy,
+            cursor: Cursor::starting(start),
+            late: &[],
+            outstanding: 0,
+            slept: None,
+        };
+        black_box(plan(black_box(&subject), Window { now: start + self.slept, lookahead: LOOKAHEAD }));
+    }
+}
+
+fn main() {
+    let due = Case::new("* * * * *", CatchUp::Skip, SignedDuration::ZERO);
+    println!("one plan of a plain due cron schedule  {:>10?}", best(CALLS, || due.plan()));
+    let herd = best(1, || (0..HERD).for_each(|_| due.plan()));
+    println!("{HERD} schedules                       {herd:>10?}");
+    let week = SignedDuration::from_hours(7 * 24);
+    for catch_up in CatchUp::ALL {
+        let slept = Case::new("* * * * * *", *catch_up, week);
+        println!("a week of seconds, {:<19} {:>10?}", catch_up.name(), best(10, || slept.plan()));
+    }
+}
