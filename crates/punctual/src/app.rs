@@ -8,10 +8,7 @@ use punctual_store::{
 };
 use punctual_time::{Cron, Dialect, Timing, Zone};
 
-use crate::{Database, Failure, zone_name};
-
-/// The longest name of a schedule, in bytes.
-const NAME_BYTES_MAX: usize = 200;
+use crate::{Database, Failure, name, zone_name};
 
 /// How many ticks a preview shows.
 const PREVIEW_TICKS: usize = 5;
@@ -152,7 +149,9 @@ impl App {
 
 /// Checks a draft and gives it its identity.
 fn define(draft: Draft, now: Timestamp) -> Result<Schedule, Failure> {
-    check_name(&draft.name)?;
+    if let Some(problem) = name::problem(&draft.name) {
+        return Err(Failure::invalid(problem, name::HINT));
+    }
     let id = ScheduleId(uuid::Uuid::new_v4());
     let cron = Cron::parse_seeded(&draft.cron, draft.dialect, &id.to_string())?;
     let zone = Zone::get(&zone_name(&draft.timezone)?)?;
@@ -171,19 +170,6 @@ fn define(draft: Draft, now: Timestamp) -> Result<Schedule, Failure> {
         policy: Policy::default(),
         target: draft.target,
     })
-}
-
-fn check_name(name: &str) -> Result<(), Failure> {
-    let problem = if name.trim().is_empty() {
-        "is empty"
-    } else if name.len() > NAME_BYTES_MAX {
-        "is longer than 200 bytes"
-    } else if name.chars().any(char::is_control) {
-        "holds a control character"
-    } else {
-        return Ok(());
-    };
-    Err(Failure::invalid(format!("the name {problem}"), "choose a short name, such as `nightly-backup`"))
 }
 
 /// The next ticks of a definition.

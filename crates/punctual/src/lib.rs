@@ -9,6 +9,7 @@ mod app;
 mod database;
 pub mod declare;
 mod failure;
+mod name;
 mod zone;
 
 pub use app::{App, Draft, History, Preview, lateness};

@@ -12,13 +12,12 @@ use super::duration;
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
+use crate::name;
 
 /// The smallest distance between two ticks without a setting.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
 /// Bytes that templates and plugins may be copied in all: 100 000 schedules with a template of 2 kB each.
 const COPIES_MAX: usize = 200_000_000;
-/// The longest name, in bytes.
-const NAME_BYTES_MAX: usize = 200;
 
 /// What schedules are that do not say.
 #[derive(Debug)]
@@ -131,20 +130,9 @@ impl Builder {
 
     /// Refuses names that nobody could type or find again.
     pub(super) fn check_name(&mut self, name: &str, place: Place) {
-        let problem = if name.trim().is_empty() {
-            "is empty"
-        } else if name.len() > NAME_BYTES_MAX {
-            "is longer than 200 bytes"
-        } else if name.chars().any(char::is_control) {
-            "holds a control character"
-        } else {
-            return;
-        };
-        self.problems.add(
-            place,
-            format!("the name {problem}"),
-            "choose a short name, such as `nightly-backup`",
-        );
+        if let Some(problem) = name::problem(name) {
+            self.problems.add(place, problem, name::HINT);
+        }
     }
 
     /// Takes over the settings.
