@@ -60,12 +60,13 @@ impl<S: Store, C: Clock> Engine<S, C> {
     /// # Errors
     /// When the journal cannot be opened or the database fails.
     pub async fn start(store: Arc<S>, clock: Arc<C>, settings: Settings) -> Result<Self, StartError> {
-        let mut journal = Journal::open(&settings.journal)
-            .map_err(|source| StartError::Journal { path: settings.journal.clone(), source })?;
+        let unusable = |source| StartError::Journal { path: settings.journal.clone(), source };
+        let mut journal = Journal::open(&settings.journal).map_err(unusable)?;
         let node =
             Node { id: uuid::Uuid::new_v4().to_string(), pid: std::process::id(), started_at: clock.now() };
         let (fence, runs) = store.take_over(node).await?;
-        let launches = recover(&*store, &*clock, &mut journal, Left { fence, runs }).await?;
+        let launches = recover(&*store, &*clock, &journal, Left { fence, runs }).await?;
+        journal.clear().map_err(unusable)?;
         let journal = Arc::new(Mutex::new(journal));
         let (reports, inbox) = mpsc::unbounded_channel();
         let settler = Settler { store: Arc::clone(&store), fence, journal: Arc::clone(&journal) };

@@ -83,6 +83,12 @@ impl Journal {
         if self.bytes > BYTES_MAX { self.rewrite() } else { Ok(()) }
     }
 
+    /// Forgets everything: the ledger has the end of all that was launched, or knows that it was not.
+    pub(crate) fn clear(&mut self) -> io::Result<()> {
+        self.open.clear();
+        self.rewrite()
+    }
+
     fn append(&mut self, line: &str) -> io::Result<()> {
         self.file.write_all(line.as_bytes())?;
         self.bytes += line.len() as u64;
@@ -199,6 +205,18 @@ mod tests {
         assert_eq!(journal.known(RunKey(5)).cloned(), ended(failed));
         assert_eq!(journal.known(RunKey(9)), Some(&Known::Launched));
         assert_eq!(journal.known(RunKey(10)), None);
+    }
+
+    #[test]
+    fn a_cleared_journal_knows_nothing_and_takes_new_launches() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("launches");
+        let mut journal = Journal::open(&path).unwrap();
+        journal.launching(RunKey(1)).unwrap();
+        journal.clear().unwrap();
+        journal.launching(RunKey(2)).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "L 2\n");
+        assert_eq!(journal.known(RunKey(1)), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::{Clock, Journal};
 pub(crate) async fn recover<S: Store, C: Clock>(
     store: &S,
     clock: &C,
-    journal: &mut Journal,
+    journal: &Journal,
     left: Left,
 ) -> Result<Vec<Launchable>, Error> {
     let mut launches = Vec::new();

@@ -219,6 +219,8 @@ async fn a_run_whose_end_the_journal_knows_is_settled_with_it() {
     let taken = runs.iter().find(|row| row.run == run).expect("the run");
     assert_eq!(taken.reason, Some(punctual_plan::Reason::ExitCode { code: 4 }));
     assert_eq!(taken.completed_at, Some(ended_at));
+    let kept = fs::read_to_string(stage.journal()).expect("a journal");
+    assert!(!kept.lines().any(|line| line == format!("L {}", run.0)), "a start begins a new journal: {kept}");
 }
 
 #[tokio::test]
