@@ -5,10 +5,8 @@ mod output;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    match cli::run(cli::Cli::parse()) {
+    match cli::run(cli::Cli::from_line()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::complain(&failure);

@@ -111,6 +111,21 @@ fn a_wrong_command_line_has_exit_code_two() {
 }
 
 #[test]
+fn an_option_without_a_meaning_is_refused_wherever_it_stands() {
+    let lines: [&[&str]; 4] = [
+        &["--database", "x.db", "spec", "next", "@daily"],
+        &["spec", "next", "@daily", "--database", "x.db"],
+        &["completions", "bash", "--database", "x.db"],
+        &["--json", "man"],
+    ];
+    for line in lines {
+        let output = Terminal::new().run(line);
+        assert_eq!(output.status.code(), Some(2), "{line:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("has no meaning here"), "{line:?}");
+    }
+}
+
+#[test]
 fn a_name_that_is_taken_is_a_conflict_and_nothing_is_written() {
     let terminal = Terminal::new();
     let create = ["schedule", "create", "--name", "x", "--cron", "@daily", "--", "true"];

@@ -7,7 +7,8 @@ mod shell;
 mod spec;
 
 use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use punctual::{App, Database, Failure};
 
 use crate::output::{Format, Output};
@@ -58,6 +59,29 @@ enum Command {
     Man(shell::Man),
 }
 
+/// Why an option of all commands is refused by some.
+const NO_DATABASE: &str = "`--database` has no meaning here: this command needs none";
+const NO_JSON: &str = "`--json` has no meaning here: completions and manual pages have their own form";
+
+impl Cli {
+    /// Reads the command line; one that cannot be meant is answered by clap and ends the process.
+    pub(crate) fn from_line() -> Self {
+        let matches = Self::command().get_matches();
+        let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+        let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
+        let refused = match &cli.command {
+            Command::Serve(_) | Command::Schedule(_) => None,
+            _ if is_database_given => Some(NO_DATABASE),
+            Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
+            _ => None,
+        };
+        if let Some(text) = refused {
+            Self::command().error(ErrorKind::ArgumentConflict, text).exit();
+        }
+        cli
+    }
+}
+
 /// Carries out a command line.
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     let asked = cli.global.json.then_some(Format::Json);
@@ -74,10 +98,6 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Spec(command) => command.run(&output),
         Command::Plan(plan) => plan.run(&output),
         Command::Schema(schema) => schema.run(&output),
-        Command::Completions(_) | Command::Man(_) if asked.is_some() => {
-            let text = "`--json` has no meaning here: completions and manual pages have their own form";
-            Cli::command().error(ErrorKind::ArgumentConflict, text).exit()
-        }
         Command::Completions(completions) => completions.run(&output),
         Command::Man(man) => man.run(&output),
     }
