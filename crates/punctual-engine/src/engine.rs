@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{LOOKAHEAD, LOOKAHEAD_MAX};
+use jiff::Timestamp;
+use punctual_plan::{LOOKAHEAD_MAX, Pace};
 use punctual_store::{Error, Node, Store};
 use tokio::sync::{mpsc, watch};
 use tracing::{error, info, warn};
@@ -23,8 +23,8 @@ use crate::{Clock, Journal};
 pub struct Settings {
     /// Where the launch journal is.
     pub journal: PathBuf,
-    /// How far ahead ticks become ledger rows.
-    pub lookahead: SignedDuration,
+    /// How far ahead ticks become ledger rows, and how fast late ones fire.
+    pub pace: Pace,
     /// How long a stop waits for runs in flight.
     pub drain_for: Duration,
 }
@@ -32,7 +32,7 @@ pub struct Settings {
 impl Settings {
     /// The defaults, with the journal at `path`.
     pub fn new(journal: PathBuf) -> Self {
-        Self { journal, lookahead: LOOKAHEAD, drain_for: Duration::from_secs(30) }
+        Self { journal, pace: Pace::default(), drain_for: Duration::from_secs(30) }
     }
 }
 
@@ -72,9 +72,10 @@ impl<S: Store, C: Clock> Engine<S, C> {
         let settler = Settler { store: Arc::clone(&store), fence, journal: Arc::clone(&journal) };
         let mut launcher = Launcher::new(Arc::clone(&clock), fence, journal, reports);
         launches.into_iter().for_each(|run| launcher.launch(run));
+        let pace = Pace { lookahead: settings.pace.lookahead.min(LOOKAHEAD_MAX), ..settings.pace };
         Ok(Self {
             admitter: Admitter::new(fence),
-            planner: Planner::new(settings.lookahead.min(LOOKAHEAD_MAX)),
+            planner: Planner::new(pace),
             settler: tokio::spawn(settler.run(inbox)),
             store,
             clock,

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, InFlight, Outcome, Situation, Target, settle};
+use punctual_plan::{Action, Fence, InFlight, Outcome, Situation, settle};
 use punctual_store::{Ended, Launchable, Started};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -87,11 +87,11 @@ impl<C: Clock> Shared<C> {
     }
 
     async fn execute(&self, run: &Launchable, started: impl FnOnce() + Send) -> Finished {
-        match &run.target {
-            Target::Process { argv } => {
-                process::run(argv, &process::Context::new(run, self.fence), started).await
+        match &run.action {
+            Action::Process(program) => {
+                process::run(&program.argv, &process::Context::new(run, self.fence), started).await
             }
-            other => Finished::failed(format!("this version cannot launch {other:?}")),
+            other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Planner: ticks become ledger rows half a window before they are due.
 
-use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Subject, Window, plan};
+use jiff::Timestamp;
+use punctual_plan::{Pace, Subject, Window, plan};
 use punctual_store::{Commit, Error, PlanCommit, Plannable, Store};
 use tracing::debug;
 
@@ -9,13 +9,13 @@ use crate::complaint::Complaints;
 
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
-    lookahead: SignedDuration,
+    pace: Pace,
     complaints: Complaints,
 }
 
 impl Planner {
-    pub(crate) fn new(lookahead: SignedDuration) -> Self {
-        Self { lookahead, complaints: Complaints::default() }
+    pub(crate) fn new(pace: Pace) -> Self {
+        Self { pace, complaints: Complaints::default() }
     }
 
     /// Plans one batch; gives back when the next one wants planning.
@@ -27,7 +27,7 @@ impl Planner {
         store: &S,
         now: Timestamp,
     ) -> Result<Option<Timestamp>, Error> {
-        let half = self.lookahead / 2;
+        let half = self.pace.lookahead / 2;
         loop {
             let batch = store.plannable(now, now + half).await?;
             self.complaints.hear("a schedule cannot be planned", &batch.unreadable);
@@ -56,7 +56,7 @@ impl Planner {
             outstanding: 0,
             slept: None,
         };
-        let plan = plan(&subject, Window { now, lookahead: self.lookahead });
+        let plan = plan(&subject, Window { now, pace: self.pace });
         PlanCommit { schedule: one.schedule, org: one.org, version: one.version, from: one.cursor, plan }
     }
 }

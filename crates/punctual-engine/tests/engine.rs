@@ -8,11 +8,11 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, Engine, Settings, SystemClock};
 use punctual_plan::{
-    Cursor, Due, Fence, LOOKAHEAD, Policy, RunKey, RunStatus, Schedule, ScheduleId, Subject, Target, When,
-    Window, World, admit, plan,
+    Action, Cursor, Due, Fence, Process, RunKey, RunStatus, Schedule, ScheduleId, Subject, Window, World,
+    admit, plan,
 };
 use punctual_store::{Access, Commit, NewSchedule, Node, Page, RunRow, Sqlite, Store};
-use punctual_time::{Cron, Dialect, Timing, Zone};
+use punctual_time::{Cron, Timing, Zone};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
@@ -47,23 +47,12 @@ impl Stage {
     }
 
     async fn create_argv(&self, argv: Vec<String>, now: Timestamp) -> ScheduleId {
-        let definition = Schedule {
-            id: ScheduleId(uuid::Uuid::from_u128(7)),
-            name: "one".to_owned(),
-            spec: "* * * * * *".to_owned(),
-            dialect: Dialect::Standard,
-            version: 1,
-            when: When::Ticks(Box::new(Timing::new(
-                "* * * * * *".parse::<Cron>().expect("a valid spec"),
-                Zone::utc(),
-            ))),
-            policy: Policy::default(),
-            target: Target::Process { argv },
-        };
+        let timing = Timing::new("* * * * * *".parse::<Cron>().expect("a valid spec"), Zone::utc());
+        let id = ScheduleId(uuid::Uuid::from_u128(7));
+        let definition = Schedule::new(id, "one", timing, Action::Process(Process::new(argv)));
         let cursor = Cursor::starting(now);
         let subject = Subject::of(&definition, cursor).expect("it has ticks");
-        let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
-        let id = definition.id;
+        let plan = plan(&subject, Window::at(now));
         self.store.create(NewSchedule { definition, created_at: now, plan }).await.expect("a schedule");
         id
     }

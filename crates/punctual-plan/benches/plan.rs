@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{CatchUp, Cursor, LOOKAHEAD, Policy, ScheduleId, Subject, Window, plan};
+use punctual_plan::{CatchUp, Cursor, Policy, ScheduleId, Subject, Window, plan};
 use punctual_time::{Cron, Timing, Zone};
 
 const WINDOWS: usize = 20;
@@ -48,7 +48,7 @@ impl Case {
             outstanding: 0,
             slept: None,
         };
-        black_box(plan(black_box(&subject), Window { now: start + self.slept, lookahead: LOOKAHEAD }));
+        black_box(plan(black_box(&subject), Window::at(start + self.slept)));
     }
 }
 

@@ -17,6 +17,7 @@ mod id;
 mod jitter;
 mod limit;
 mod name;
+mod pace;
 mod plan;
 mod policy;
 mod reason;
@@ -24,6 +25,7 @@ mod run;
 mod schedule;
 mod settle;
 mod state;
+mod target;
 mod world;
 
 pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
@@ -33,6 +35,7 @@ pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
 pub use limit::*;
 pub use name::UnknownName;
+pub use pace::Pace;
 pub use plan::{
     Closed, Cursor, Entry, EntryState, LateRow, NonFire, Plan, Range, Refired, Subject, Window, plan,
     plan_first,
@@ -40,7 +43,8 @@ pub use plan::{
 pub use policy::{CatchUp, Delivery, Dependency, Jitter, JitterMode, Launch, Overlap, Policy};
 pub use reason::{Described, Reason, ReasonError};
 pub use run::{OrgLimit, Origin, RunState, RunStatus, Wait, Waiting};
-pub use schedule::{Chain, ChainOn, Schedule, Target, When};
+pub use schedule::{Chain, ChainOn, Owner, Schedule, When};
 pub use settle::{Alert, Chained, Follower, InFlight, Next, Outcome, Settlement, Situation, settle};
 pub use state::{Counters, State, Status};
-pub use world::{OrgUse, OverLimit, RunsLeft, Standing, Upstream, World};
+pub use target::{Action, CloudEvents, Method, Object, Process, Queue, Target, Webhook};
+pub use world::{Lane, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

@@ -21,7 +21,10 @@ pub const CATCH_UP_DEFAULT: u32 = 100;
 pub const CATCH_UP_MAX: u32 = 10_000;
 
 /// Late ticks of one schedule that fire at one wake; further ones fire one `TICK` later each time.
-pub const CATCH_UP_PER_TICK_MAX: usize = 100;
+pub const CATCH_UP_PER_TICK_MAX: u32 = 100;
+
+/// Missed ticks of one stretch with an audit event of their own, unless the schedule says otherwise.
+pub const MISSED_AUDIT_DEFAULT: u32 = 100;
 
 /// Non-fires up to this number are written row by row; more of them are ranges.
 pub const MISSED_ROWS_MAX: usize = 100;

@@ -7,7 +7,7 @@ use jiff::SignedDuration;
 use crate::ScheduleId;
 use crate::limit::{
     CATCH_UP_DEFAULT, CONSECUTIVE_FAILURES_DEFAULT, DEPENDS_TIMEOUT, GRACE, LAUNCH_ATTEMPTS, LAUNCH_DELAY,
-    RUN_TIMEOUT,
+    MISSED_AUDIT_DEFAULT, RUN_TIMEOUT,
 };
 use crate::name::named;
 
@@ -144,10 +144,14 @@ impl Dependency {
 pub struct Policy {
     /// What happens while an earlier run is in flight.
     pub overlap: Overlap,
+    /// A lane that it shares with other schedules, if its runs take turns with theirs.
+    pub lane: Option<String>,
     /// What happens to late ticks.
     pub catch_up: CatchUp,
     /// How many late ticks `run_all` and `spread` run at most.
     pub max_catch_up: u32,
+    /// How many missed ticks of one stretch have an audit event of their own.
+    pub missed_audit_max: u32,
     /// How late a tick may be and still count as on time, while no later one is due.
     pub grace: SignedDuration,
     /// How long after its tick a run may start at all.
@@ -174,8 +178,10 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             overlap: Overlap::default(),
+            lane: None,
             catch_up: CatchUp::default(),
             max_catch_up: CATCH_UP_DEFAULT,
+            missed_audit_max: MISSED_AUDIT_DEFAULT,
             grace: GRACE,
             start_deadline: None,
             jitter: Jitter::default(),

@@ -1,10 +1,12 @@
 //! A schedule as data: what it is called, when it ticks, what it wants, where its runs go.
 
-use jiff::SignedDuration;
-use punctual_time::{Dialect, Timing};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_time::{Bounds, Dialect, Spec, Timing, Windows, Zone};
 
 use crate::name::named;
-use crate::{Policy, ScheduleId};
+use crate::{Action, BreakerRule, Object, Policy, ScheduleId, Target};
 
 /// The stored definition of a schedule, one version of it.
 #[derive(Clone, Debug)]
@@ -13,6 +15,12 @@ pub struct Schedule {
     pub id: ScheduleId,
     /// Unique among the org's living schedules.
     pub name: String,
+    /// Whose runs they are.
+    pub owner: Owner,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Words to choose many schedules by.
+    pub tags: Vec<String>,
     /// Raised by each change.
     pub version: i64,
     /// Its "when" as the person wrote it.
@@ -24,13 +32,66 @@ pub struct Schedule {
     /// What it wants to happen to its ticks.
     pub policy: Policy,
     /// Where a run goes.
-    pub target: Target,
+    pub target: Arc<Target>,
+    /// What its runs carry.
+    pub payload: Object,
 }
 
 impl Schedule {
-    /// The name of the zone whose wall clock it follows; UTC if it follows another schedule instead.
+    /// The first version of a schedule that only has ticks and something to do.
+    ///
+    /// ```
+    /// use punctual_plan::{Action, Process, Schedule, ScheduleId};
+    /// use punctual_time::{Cron, Timing, Zone};
+    ///
+    /// let timing = Timing::new("0 3 * * *".parse::<Cron>()?, Zone::utc());
+    /// let id = ScheduleId(uuid::Uuid::nil());
+    /// let schedule = Schedule::new(id, "backup", timing, Action::Process(Process::new(["backup"])));
+    /// assert_eq!((schedule.spec.as_str(), schedule.version), ("0 3 * * *", 1));
+    /// # Ok::<(), punctual_time::Error>(())
+    /// ```
+    pub fn new(id: ScheduleId, name: &str, timing: Timing, action: Action) -> Self {
+        let dialect = match &timing.spec {
+            Spec::Cron(cron) => cron.dialect(),
+            _ => Dialect::default(),
+        };
+        Self {
+            id,
+            name: name.to_owned(),
+            owner: Owner::default(),
+            description: None,
+            tags: Vec::new(),
+            version: 1,
+            spec: timing.spec.to_string(),
+            dialect,
+            when: When::Ticks(Box::new(timing)),
+            policy: Policy::default(),
+            target: Arc::new(Target { name: name.to_owned(), action, breaker: BreakerRule::default() }),
+            payload: Object::new(),
+        }
+    }
+
+    /// The name of the zone in which its local times and windows are read.
     pub fn timezone(&self) -> &str {
-        self.when.timing().map_or("UTC", |timing| timing.zone.name())
+        match &self.when {
+            When::Ticks(timing) => timing.zone.name(),
+            When::Chain(chain) => chain.zone.name(),
+        }
+    }
+}
+
+/// The tenant and the person or agent that a schedule belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Owner {
+    /// The tenant.
+    pub org_id: String,
+    /// The person or agent in it; none if the org itself.
+    pub user_id: Option<String>,
+}
+
+impl Default for Owner {
+    fn default() -> Self {
+        Self { org_id: "default".to_owned(), user_id: None }
     }
 }
 
@@ -62,6 +123,31 @@ pub struct Chain {
     pub on: ChainOn,
     /// How long after.
     pub delay: SignedDuration,
+    /// Where its windows are read.
+    pub zone: Zone,
+    /// From when, until when, how often.
+    pub bounds: Bounds,
+    /// When it may run at all.
+    pub windows: Windows,
+}
+
+impl Chain {
+    /// A chain without delay, bounds and windows.
+    pub fn new(upstream: ScheduleId, on: ChainOn) -> Self {
+        Self {
+            upstream,
+            on,
+            delay: SignedDuration::ZERO,
+            zone: Zone::utc(),
+            bounds: Bounds::default(),
+            windows: Windows::default(),
+        }
+    }
+
+    /// Whether a run that fires at an instant is within the bounds.
+    pub(crate) fn contains(&self, at: Timestamp) -> bool {
+        self.bounds.start_at.is_none_or(|start| at >= start) && self.bounds.end_at.is_none_or(|end| at <= end)
+    }
 }
 
 named! {
@@ -74,42 +160,4 @@ named! {
         /// It ended, however.
         Finish = "finish",
     }
-}
-
-/// Where a run goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Target {
-    /// A program on this host, by its argument vector; never a shell string.
-    Process {
-        /// The program and its arguments; never empty.
-        argv: Vec<String>,
-    },
-    /// An HTTP request.
-    Webhook {
-        /// Where to.
-        url: String,
-    },
-    /// A queue from which workers take runs.
-    Queue {
-        /// Its name.
-        queue: String,
-    },
-    /// A message event for a broker.
-    Message {
-        /// The template.
-        template: String,
-    },
-    /// A workflow of the workflow store.
-    Workflow {
-        /// Its id.
-        workflow_id: String,
-        /// Its version.
-        version: u32,
-    },
-    /// A closure in the embedding program.
-    Callback {
-        /// The task's identifier.
-        task: String,
-    },
 }

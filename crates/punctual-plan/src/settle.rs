@@ -150,8 +150,12 @@ pub struct Chained {
     pub schedule: ScheduleKey,
     /// The run that brought it about: at most one comes of each.
     pub upstream: RunKey,
+    /// The instant it stands for, in whole seconds.
+    pub scheduled_for: Timestamp,
     /// When it fires.
     pub fire_at: Timestamp,
+    /// What is known ahead: a window of its schedule keeps it from running.
+    pub verdict: Option<Reason>,
 }
 
 /// Something that a person may want to know at once.
@@ -304,11 +308,14 @@ impl Situation<'_> {
             ChainOn::Failure => status == RunStatus::Failed,
             ChainOn::Finish => true,
         };
-        let chained = |follower: &Follower| Chained {
-            schedule: follower.schedule,
-            upstream,
-            fire_at: self.now.saturating_add(follower.chain.delay).unwrap_or(Timestamp::MAX),
+        let chained = |follower: &Follower| {
+            let chain = &follower.chain;
+            let fire_at = self.now.saturating_add(chain.delay).ok().filter(|at| chain.contains(*at))?;
+            let second = fire_at.as_millisecond().div_euclid(1_000);
+            let scheduled_for = Timestamp::from_second(second).ok()?;
+            let verdict = chain.windows.suppresses(scheduled_for, &chain.zone).map(Reason::from);
+            Some(Chained { schedule: follower.schedule, upstream, scheduled_for, fire_at, verdict })
         };
-        self.followers.iter().filter(wants).map(chained).collect()
+        self.followers.iter().filter(wants).filter_map(chained).collect()
     }
 }

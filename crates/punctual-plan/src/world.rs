@@ -5,15 +5,19 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::name::named;
-use crate::{Breaker, OrgKey, Policy, RunKey, RunStatus, ScheduleKey};
+use crate::{Breaker, OrgKey, Pace, Policy, RunKey, RunStatus, ScheduleKey};
 
 /// What was read beside the due rows. What is not in it is free: no run, no limit, a closed breaker.
 #[derive(Clone, Debug)]
 pub struct World {
     /// The present.
     pub now: Timestamp,
+    /// How fast late ticks fire.
+    pub pace: Pace,
     /// How each schedule stands.
     pub schedules: HashMap<ScheduleKey, Standing>,
+    /// What goes on in each lane.
+    pub lanes: HashMap<Lane, Traffic>,
     /// The run that holds each guard key.
     pub guards: HashMap<(OrgKey, String), RunKey>,
     /// The breaker of each target.
@@ -27,7 +31,9 @@ impl World {
     pub fn free(now: Timestamp) -> Self {
         Self {
             now,
+            pace: Pace::default(),
             schedules: HashMap::new(),
+            lanes: HashMap::new(),
             guards: HashMap::new(),
             breakers: HashMap::new(),
             orgs: HashMap::new(),
@@ -40,10 +46,6 @@ impl World {
 pub struct Standing {
     /// What it wants.
     pub policy: Policy,
-    /// Its runs that are enqueued or running.
-    pub in_flight: Vec<RunKey>,
-    /// Its runs that wait for their turn, in their order.
-    pub waiting: Vec<RunKey>,
     /// Its runs whose next attempt is planned, in the order of their ticks.
     pub retrying: Vec<RunKey>,
     /// Where its runs go, as the breaker knows it.
@@ -52,6 +54,31 @@ pub struct Standing {
     pub upstream: Vec<Upstream>,
     /// How many of its ticks may still be admitted, of how many; none if there is no such bound.
     pub runs_left: Option<RunsLeft>,
+}
+
+/// Where runs take turns: usually a schedule's own, or one that several schedules share.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Lane {
+    /// Of one schedule.
+    Schedule(ScheduleKey),
+    /// Of all schedules of an org whose policy names it.
+    Shared(OrgKey, String),
+}
+
+impl Lane {
+    /// The lane that a schedule's runs take.
+    pub fn of(schedule: ScheduleKey, org: OrgKey, policy: &Policy) -> Self {
+        policy.lane.as_ref().map_or(Self::Schedule(schedule), |name| Self::Shared(org, name.clone()))
+    }
+}
+
+/// What goes on in a lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Runs that are enqueued or running.
+    pub in_flight: Vec<RunKey>,
+    /// Runs that wait for their turn, in their order.
+    pub waiting: Vec<RunKey>,
 }
 
 /// What `max_runs` leaves.

@@ -3,9 +3,9 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Admission, Breaker, CatchUp, Claim, Dependency, Due, Effect, OrgKey, OrgUse, Origin, OverLimit, Overlap,
-    Policy, QUEUE_MAX, Reason, RunKey, RunStatus, RunsLeft, ScheduleId, ScheduleKey, Standing, Upstream,
-    Verdict, Wait, Waiting, World, admit,
+    Admission, Breaker, CatchUp, Claim, Dependency, Due, Effect, Lane, OrgKey, OrgUse, Origin, OverLimit,
+    Overlap, Policy, QUEUE_MAX, Reason, RunKey, RunStatus, RunsLeft, ScheduleId, ScheduleKey, Standing,
+    Traffic, Upstream, Verdict, Wait, Waiting, World, admit,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -31,7 +31,8 @@ fn wants(change: impl FnOnce(&mut Policy)) -> Standing {
 
 fn claim(claim: &Claim) -> String {
     match claim {
-        Claim::Schedule(_) => "schedule".to_owned(),
+        Claim::Lane(Lane::Schedule(_)) => "schedule".to_owned(),
+        Claim::Lane(Lane::Shared(_, name)) => format!("lane {name}"),
         Claim::Guard(_, key) => format!("guard {key}"),
         Claim::Probe(target) => format!("probe {target}"),
         Claim::Place(_) => "place".to_owned(),
@@ -149,16 +150,18 @@ fn what_cannot_start_in_time_is_skipped() {
     check(&[tick(1, "10:00:00")], world("10:00:06", standing()), &["run-1 skipped start_deadline"]);
 }
 
-fn overlapping(overlap: Overlap) -> Standing {
-    let mut standing = wants(|policy| policy.overlap = overlap);
-    standing.in_flight = vec![RunKey(1)];
-    standing
+/// A world in which run 1 of schedule 1 is in flight and others wait behind it.
+fn overlapping(overlap: Overlap, waiting: &[RunKey]) -> World {
+    let mut world = world("10:00:00", wants(|policy| policy.overlap = overlap));
+    let traffic = Traffic { in_flight: vec![RunKey(1)], waiting: waiting.to_vec() };
+    world.lanes.insert(Lane::Schedule(ScheduleKey(1)), traffic);
+    world
 }
 
 #[test]
 fn a_run_in_flight_is_met_by_each_overlap_policy() {
     let row = [tick(2, "10:00:00")];
-    let check = |overlap, expected| check(&row, world("10:00:00", overlapping(overlap)), &[expected]);
+    let check = |overlap, expected| check(&row, overlapping(overlap, &[]), &[expected]);
     check(Overlap::Skip, "run-2 skipped overlap");
     check(Overlap::Allow, "run-2 starts");
     check(Overlap::Queue, "run-2 waits behind run-1");
@@ -167,28 +170,22 @@ fn a_run_in_flight_is_met_by_each_overlap_policy() {
 
 #[test]
 fn a_queue_is_served_in_its_order_and_has_an_end() {
-    let mut standing = overlapping(Overlap::Queue);
-    standing.waiting = (2..102).map(RunKey).collect();
-    assert_eq!(standing.waiting.len(), QUEUE_MAX as usize);
-    check(&[tick(200, "10:00:00")], world("10:00:00", standing.clone()), &["run-200 skipped queue_full"]);
-    standing.in_flight.clear();
+    let queue: Vec<RunKey> = (2..102).map(RunKey).collect();
+    assert_eq!(queue.len(), QUEUE_MAX as usize);
+    let mut world = overlapping(Overlap::Queue, &queue);
+    check(&[tick(200, "10:00:00")], world.clone(), &["run-200 skipped queue_full"]);
+    world.lanes.values_mut().for_each(|traffic| traffic.in_flight.clear());
     let waiting =
         Waiting { wait: Wait::Turn { behind: RunKey(1) }, since: at("09:00:00"), deadline: at("23:00:00") };
     let woken = |run| Due { waiting: Some(waiting.clone()), ..tick(run, "09:00:00") };
-    check(
-        &[woken(3), woken(2)],
-        world("10:00:00", standing),
-        &["run-3 waits behind run-2", "run-2 starts [schedule]"],
-    );
+    check(&[woken(3), woken(2)], world, &["run-3 waits behind run-2", "run-2 starts [schedule]"]);
 }
 
 #[test]
 fn a_later_tick_takes_the_place_of_one_that_waits_for_a_cancelled_run() {
-    let mut standing = overlapping(Overlap::Cancel);
-    standing.waiting = vec![RunKey(2)];
     check(
         &[tick(3, "10:00:00")],
-        world("10:00:00", standing),
+        overlapping(Overlap::Cancel, &[RunKey(2)]),
         &["run-3 waits behind run-1, ends the wait of run-2: superseded by its later run-3, \
            cancels run-1: cancelled by its later run-3"],
     );
@@ -295,5 +292,24 @@ fn an_org_that_used_up_its_limit_waits_or_is_skipped() {
 #[test]
 fn a_forced_run_starts_beside_what_is_in_flight() {
     let forced = Due { origin: Origin::Manual, is_forced: true, ..tick(2, "10:00:00") };
-    check(&[forced], world("10:00:00", overlapping(Overlap::Skip)), &["run-2 starts"]);
+    check(&[forced], overlapping(Overlap::Skip, &[]), &["run-2 starts"]);
+}
+
+#[test]
+fn schedules_that_share_a_lane_take_turns() {
+    let shared = |overlap| {
+        wants(|policy| {
+            policy.overlap = overlap;
+            policy.lane = Some("mail/send".to_owned());
+        })
+    };
+    let rows = [tick(1, "10:00:00"), Due::tick(RunKey(2), ScheduleKey(2), at("10:00:00"))];
+    let check = |overlap, expected| {
+        let mut world = world("10:00:00", shared(Overlap::Skip));
+        world.schedules.insert(ScheduleKey(2), shared(overlap));
+        check(&rows, world, &["run-1 starts [lane mail/send]", expected]);
+    };
+    check(Overlap::Skip, "run-2 skipped overlap");
+    check(Overlap::Queue, "run-2 waits behind run-1");
+    check(Overlap::Allow, "run-2 starts");
 }

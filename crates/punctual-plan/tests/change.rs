@@ -3,10 +3,10 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Before, CatchUp, Change, Changed, Cursor, EntryState, LOOKAHEAD, Open, OpenKind, Plan, Policy, RunKey,
-    Schedule, ScheduleId, Status, Subject, Target, When, Window, change, resume,
+    Action, Before, CatchUp, Change, Changed, Cursor, EntryState, Open, OpenKind, Plan, Process, RunKey,
+    Schedule, ScheduleId, Status, Subject, Window, change, resume,
 };
-use punctual_time::{Cron, Dialect, Timing, Zone};
+use punctual_time::{Cron, Timing, Zone};
 
 fn at(text: &str) -> Timestamp {
     format!("2026-01-01T{text}Z").parse().expect("a time of day")
@@ -14,16 +14,7 @@ fn at(text: &str) -> Timestamp {
 
 fn schedule(spec: &str) -> Schedule {
     let timing = Timing::new(spec.parse::<Cron>().expect("a valid spec"), Zone::utc());
-    Schedule {
-        id: ScheduleId(uuid::Uuid::nil()),
-        name: "one".to_owned(),
-        version: 1,
-        spec: spec.to_owned(),
-        dialect: Dialect::Standard,
-        when: When::Ticks(Box::new(timing)),
-        policy: Policy::default(),
-        target: Target::Process { argv: vec!["true".to_owned()] },
-    }
+    Schedule::new(ScheduleId(uuid::Uuid::nil()), "one", timing, Action::Process(Process::new(["true"])))
 }
 
 fn entries(plan: &Plan) -> Vec<String> {
@@ -136,8 +127,7 @@ fn a_pause_is_judged_by_the_catch_up_policy_at_resume() {
         let mut schedule = schedule("0 * * * *");
         schedule.policy.catch_up = catch_up;
         let subject = Subject::of(&schedule, Cursor::starting(at("10:30:00"))).expect("it has ticks");
-        entries(&resume(&subject, &paused(), Window { now: at("12:00:30"), lookahead: LOOKAHEAD }))
-            .join(" | ")
+        entries(&resume(&subject, &paused(), Window::at(at("12:00:30")))).join(" | ")
     };
     assert_eq!(resumed(CatchUp::Skip), "11:00 missed paused | 12:00 missed paused");
     assert_eq!(resumed(CatchUp::RunOnce), "11:00 missed caught_up | 12:00 fires 12:00");

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
 use punctual_plan::{
-    CatchUp, Claim, Due, OrgKey, Overlap, Policy, RunKey, ScheduleKey, Standing, Verdict, World, admit,
+    CatchUp, Claim, Due, Lane, OrgKey, Overlap, Policy, RunKey, ScheduleKey, Standing, Traffic, Verdict,
+    World, admit,
 };
 
 fn start() -> Timestamp {
@@ -14,15 +15,14 @@ fn start() -> Timestamp {
 }
 
 prop_compose! {
-    fn any_standing(run: i64)(
+    fn any_policy(run: i64)(
         overlap in prop::sample::select(Overlap::ALL),
         catch_up in prop::sample::select(CatchUp::ALL),
         guard in prop::option::of(prop::sample::select(vec!["a", "b"])),
         is_running in any::<bool>(),
-    ) -> Standing {
+    ) -> (Policy, Option<RunKey>) {
         let policy = Policy { overlap, catch_up, guard: guard.map(str::to_owned), ..Policy::default() };
-        let in_flight = if is_running { vec![RunKey(run)] } else { Vec::new() };
-        Standing { policy, in_flight, ..Standing::default() }
+        (policy, is_running.then_some(RunKey(run)))
     }
 }
 
@@ -31,15 +31,17 @@ proptest! {
 
     #[test]
     fn at_most_one_run_of_a_schedule_and_of_a_guard_is_in_flight(
-        standings in (any_standing(1_001), any_standing(1_002), any_standing(1_003)),
+        standings in (any_policy(1_001), any_policy(1_002), any_policy(1_003)),
         ticks in prop::collection::vec((1..=3i64, 0..50i64), 1..30),
     ) {
         let mut world = World::free(start() + SignedDuration::from_secs(55));
-        for (key, standing) in (1..).map(ScheduleKey).zip([standings.0, standings.1, standings.2]) {
-            if let (Some(guard), Some(run)) = (&standing.policy.guard, standing.in_flight.first()) {
-                world.guards.insert((OrgKey(1), guard.clone()), *run);
+        for (key, (policy, running)) in (1..).map(ScheduleKey).zip([standings.0, standings.1, standings.2]) {
+            if let (Some(guard), Some(run)) = (&policy.guard, running) {
+                world.guards.insert((OrgKey(1), guard.clone()), run);
             }
-            world.schedules.insert(key, standing);
+            let in_flight = running.into_iter().collect();
+            world.lanes.insert(Lane::Schedule(key), Traffic { in_flight, ..Traffic::default() });
+            world.schedules.insert(key, Standing { policy, ..Standing::default() });
         }
         let before = world.clone();
         let rows: Vec<Due> = (1..)
@@ -52,9 +54,9 @@ proptest! {
         prop_assert_eq!(admissions.len(), rows.len(), "every due row has its verdict");
         let mut holders: HashMap<Claim, usize> = HashMap::new();
         for admission in admissions.iter().filter(|one| one.verdict == Verdict::Start) {
-            let standing = &before.schedules[&admission.schedule];
-            let is_free = !standing.policy.overlap.is_exclusive() || standing.in_flight.is_empty();
-            prop_assert!(is_free, "{:?} starts beside {:?}", admission, standing.in_flight);
+            let in_flight = &before.lanes[&Lane::Schedule(admission.schedule)].in_flight;
+            let is_exclusive = before.schedules[&admission.schedule].policy.overlap.is_exclusive();
+            prop_assert!(!is_exclusive || in_flight.is_empty(), "{:?} starts beside {:?}", admission, in_flight);
             prop_assert!(admission.claims.is_sorted(), "claims are taken in one order");
             for claim in &admission.claims {
                 *holders.entry(claim.clone()).or_insert(0) += 1;

@@ -4,7 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
     Alert, Breaker, BreakerRule, Chain, ChainOn, Counters, Delivery, Follower, InFlight, Next, Outcome,
-    Policy, RunKey, ScheduleId, ScheduleKey, Settlement, Situation, settle,
+    Policy, Reason, RunKey, ScheduleId, ScheduleKey, Settlement, Situation, settle,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -161,7 +161,10 @@ fn schedules_that_follow_run_after_the_end_they_wait_for() {
     let policy = Policy::default();
     let follower = |schedule, on, delay| Follower {
         schedule: ScheduleKey(schedule),
-        chain: Chain { upstream: ScheduleId(uuid::Uuid::nil()), on, delay: SignedDuration::from_secs(delay) },
+        chain: Chain {
+            delay: SignedDuration::from_secs(delay),
+            ..Chain::new(ScheduleId(uuid::Uuid::nil()), on)
+        },
     };
     let followers = [
         follower(2, ChainOn::Success, 0),
@@ -176,4 +179,20 @@ fn schedules_that_follow_run_after_the_end_they_wait_for() {
         "failed exit_code | breaker closed with 1 | chains 3 at 10:00:05 | chains 4 at 10:01:00 | \
          alert failed exit_code",
     );
+}
+
+#[test]
+fn a_chained_run_keeps_the_bounds_and_windows_of_its_schedule() {
+    let policy = Policy::default();
+    let chained = |change: fn(&mut Chain)| {
+        let mut chain = Chain::new(ScheduleId(uuid::Uuid::nil()), ChainOn::Finish);
+        change(&mut chain);
+        let followers = [Follower { schedule: ScheduleKey(2), chain }];
+        settle(run(), Outcome::Succeeded, &Situation { followers: &followers, ..situation(&policy) }).chained
+    };
+    assert_eq!(chained(|chain| chain.bounds.start_at = Some(at("10:00:01"))), []);
+    assert_eq!(chained(|chain| chain.bounds.end_at = Some(at("09:59:59"))), []);
+    assert_eq!(chained(|chain| chain.bounds.end_at = Some(at("10:00:00"))).len(), 1);
+    let shut = chained(|chain| chain.windows.only_between = Some("11:00-12:00".parse().expect("a range")));
+    assert_eq!(shut[0].verdict.as_ref().map(Reason::code), Some("outside_window"));
 }

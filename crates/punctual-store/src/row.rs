@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Cursor, Due, LateRow, OrgKey, Origin, Plan, Policy, Reason, RunKey, RunStatus, Schedule, ScheduleId,
-    ScheduleKey, Settlement, Standing, Target, World,
+    Action, Cursor, Due, Lane, LateRow, OrgKey, Origin, Plan, Policy, Reason, RunKey, RunStatus, Schedule,
+    ScheduleId, ScheduleKey, Settlement, Traffic, World,
 };
 use punctual_time::Timing;
 
@@ -80,7 +80,8 @@ impl DueBatch {
         let mut world = World::free(now);
         for row in &self.rows {
             let in_flight = row.active_run.into_iter().collect();
-            world.schedules.insert(row.due.schedule, Standing { in_flight, ..Standing::default() });
+            let lane = Lane::Schedule(row.due.schedule);
+            world.lanes.insert(lane, Traffic { in_flight, ..Traffic::default() });
         }
         world
     }
@@ -115,7 +116,7 @@ pub struct Launchable {
     /// Which attempt this is, from 1.
     pub attempt: u32,
     /// Where it goes.
-    pub target: Target,
+    pub action: Action,
 }
 
 /// A run that was launched.

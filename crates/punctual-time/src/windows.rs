@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use jiff::civil::Date;
 
 use crate::civil::{self, DAY};
@@ -162,6 +163,23 @@ impl Windows {
             && self.not_on.is_empty()
             && self.calendars.is_empty()
             && self.quiet_hours.is_empty()
+    }
+
+    /// What keeps an instant from firing, local times read in a zone.
+    ///
+    /// ```
+    /// use punctual_time::{Windows, Zone};
+    ///
+    /// let mut windows = Windows::default();
+    /// windows.exclude("sunday", &[])?;
+    /// let at = "2026-11-15T00:00:00Z".parse().unwrap();
+    /// assert_eq!(windows.suppresses(at, &Zone::utc()).unwrap().to_string(), "not on sunday");
+    /// assert_eq!(windows.suppresses(at, &Zone::get("America/New_York")?), None);
+    /// # Ok::<(), punctual_time::Error>(())
+    /// ```
+    pub fn suppresses(&self, at: Timestamp, zone: &Zone) -> Option<Suppression> {
+        let second = at.as_millisecond().div_euclid(1_000);
+        self.stretch(second, zone).map(|stretch| stretch.cause)
     }
 
     /// What suppresses a second of UTC, and for how long around it.

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, SystemClock};
-use punctual_plan::{Cursor, LOOKAHEAD, Policy, Schedule, ScheduleId, Subject, Target, When, Window, plan};
+use punctual_plan::{Action, Cursor, Schedule, ScheduleId, Subject, Window, plan};
 use punctual_store::{
     Access, Error, NewSchedule, Page, RangeRow, RunRow, ScheduleRow, Selector, Sqlite, Store,
 };
@@ -25,7 +25,7 @@ pub struct Draft {
     /// Its zone, by IANA name, or `local` for the host's.
     pub timezone: String,
     /// Where its runs go.
-    pub target: Target,
+    pub action: Action,
 }
 
 /// What a schedule would do, without making it.
@@ -91,7 +91,7 @@ impl App {
         let subject = Subject::of(&definition, Cursor::starting(now)).ok_or_else(|| {
             Failure::invalid("the schedule has no ticks of its own", "write a cron expression")
         })?;
-        let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
+        let plan = plan(&subject, Window::at(now));
         self.store.create(NewSchedule { definition, created_at: now, plan }).await?;
         self.get(Selector::Id(id)).await
     }
@@ -155,21 +155,14 @@ fn define(draft: Draft, now: Timestamp) -> Result<Schedule, Failure> {
     let id = ScheduleId(uuid::Uuid::new_v4());
     let cron = Cron::parse_seeded(&draft.cron, draft.dialect, &id.to_string())?;
     let zone = Zone::get(&zone_name(&draft.timezone)?)?;
-    if let Target::Process { argv } = &draft.target
-        && argv.first().is_none_or(String::is_empty)
+    if let Action::Process(process) = &draft.action
+        && process.argv.first().is_none_or(String::is_empty)
     {
         return Err(Failure::invalid("no program was given", "write it after `--`, such as `-- echo hello`"));
     }
-    Ok(Schedule {
-        id,
-        name: draft.name,
-        version: 1,
-        spec: draft.cron,
-        dialect: draft.dialect,
-        when: When::Ticks(Box::new(Timing { created_at: now, ..Timing::new(cron, zone) })),
-        policy: Policy::default(),
-        target: draft.target,
-    })
+    let timing = Timing { created_at: now, ..Timing::new(cron, zone) };
+    let schedule = Schedule::new(id, &draft.name, timing, draft.action);
+    Ok(Schedule { spec: draft.cron, dialect: draft.dialect, ..schedule })
 }
 
 /// The next ticks of a definition.

@@ -28,6 +28,7 @@ pub(crate) const PURE: &[Pure] = &[
         allowed: &[
             ("jiff", "instants, without their clock"),
             ("punctual-time", "specs and their ticks"),
+            ("serde_json", "payloads and what targets carry, as values"),
             ("uuid", "the form of a schedule's id; it makes none"),
             ("sha2", "the idempotency key and the jitter that follows from it"),
         ],

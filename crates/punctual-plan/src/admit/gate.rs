@@ -5,14 +5,17 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Admission, Claim, Due, Effect, Verdict};
 use crate::breaker::Passage;
 use crate::limit::{QUEUE_MAX, WAIT_MAX};
-use crate::world::Standing;
-use crate::{Breaker, OrgLimit, Origin, OverLimit, Overlap, Reason, RunStatus, Wait, Waiting, World};
+use crate::world::{Standing, Traffic};
+use crate::{Breaker, Lane, OrgLimit, Origin, OverLimit, Overlap, Reason, RunStatus, Wait, Waiting, World};
 
 /// Decides a row that is not late.
 pub(super) fn pass(row: &Due, world: &World) -> Admission {
     let free = Standing::default();
     let standing = world.schedules.get(&row.schedule).unwrap_or(&free);
-    let gate = Gate { row, world, standing };
+    let lane = Lane::of(row.schedule, row.org, &standing.policy);
+    let empty = Traffic::default();
+    let traffic = world.lanes.get(&lane).unwrap_or(&empty);
+    let gate = Gate { row, world, standing, lane, traffic };
     let stopped = gate
         .known()
         .or_else(|| gate.deadline())
@@ -31,27 +34,28 @@ pub(super) fn pass(row: &Due, world: &World) -> Admission {
 /// Puts the claims of a verdict into the world, so that the next row of the batch sees them.
 pub(super) fn enter(row: &Due, admission: &Admission, world: &mut World) {
     let standing = world.schedules.entry(row.schedule).or_default();
+    let traffic = world.lanes.entry(Lane::of(row.schedule, row.org, &standing.policy)).or_default();
     for effect in &admission.effects {
         match effect {
             // It is in flight until it has ended.
             Effect::Cancel(..) => {}
             Effect::EndRetry(run, _) => standing.retrying.retain(|other| other != run),
-            Effect::EndWait(run, _) => standing.waiting.retain(|other| other != run),
+            Effect::EndWait(run, _) => traffic.waiting.retain(|other| other != run),
         }
     }
-    let has_waited = standing.waiting.contains(&row.run);
+    let has_waited = traffic.waiting.contains(&row.run);
     match &admission.verdict {
         // One that waits already keeps its place.
         Verdict::Wait(Waiting { wait: Wait::Turn { .. }, .. }) if has_waited => {}
-        Verdict::Wait(Waiting { wait: Wait::Turn { .. }, .. }) => standing.waiting.push(row.run),
-        _ => standing.waiting.retain(|run| *run != row.run),
+        Verdict::Wait(Waiting { wait: Wait::Turn { .. }, .. }) => traffic.waiting.push(row.run),
+        _ => traffic.waiting.retain(|run| *run != row.run),
     }
     if admission.verdict == Verdict::Start {
-        standing.in_flight.push(row.run);
+        traffic.in_flight.push(row.run);
     }
     for claim in &admission.claims {
         match claim {
-            Claim::Schedule(_) => {}
+            Claim::Lane(_) => {}
             Claim::Guard(org, key) => {
                 world.guards.insert((*org, key.clone()), row.run);
             }
@@ -78,6 +82,8 @@ struct Gate<'a> {
     row: &'a Due,
     world: &'a World,
     standing: &'a Standing,
+    lane: Lane,
+    traffic: &'a Traffic,
 }
 
 impl Gate<'_> {
@@ -135,8 +141,8 @@ impl Gate<'_> {
     fn ahead(&self) -> Option<crate::RunKey> {
         let is_queue = self.standing.policy.overlap == Overlap::Queue;
         let retrying = self.standing.retrying.first().filter(|_| is_queue);
-        let earlier = self.standing.waiting.first().filter(|run| is_queue && **run != self.row.run);
-        self.standing.in_flight.first().or(retrying).or(earlier).copied()
+        let earlier = self.traffic.waiting.first().filter(|run| is_queue && **run != self.row.run);
+        self.traffic.in_flight.first().or(retrying).or(earlier).copied()
     }
 
     fn turn(&self) -> Option<Verdict> {
@@ -147,7 +153,7 @@ impl Gate<'_> {
         match self.standing.policy.overlap {
             Overlap::Skip => Some(Verdict::Skip(Reason::Overlap { run: ahead })),
             Overlap::Queue => {
-                let others = self.standing.waiting.iter().filter(|run| **run != self.row.run).count();
+                let others = self.traffic.waiting.iter().filter(|run| **run != self.row.run).count();
                 if self.row.waiting.is_none() && others >= QUEUE_MAX as usize {
                     return Some(Verdict::Skip(Reason::QueueFull { max: QUEUE_MAX }));
                 }
@@ -205,7 +211,7 @@ impl Gate<'_> {
     /// The runs in flight that this one cancels.
     fn cancels(&self) -> &[crate::RunKey] {
         let cancels = self.standing.policy.overlap == Overlap::Cancel && !self.row.is_forced;
-        if cancels { &self.standing.in_flight } else { &[] }
+        if cancels { &self.traffic.in_flight } else { &[] }
     }
 
     /// Nothing keeps it: it starts, or under `cancel` it waits for what it cancels.
@@ -213,7 +219,7 @@ impl Gate<'_> {
         let mut admission = Admission::plain(self.row, Verdict::Start);
         let by = format!("its later {}", self.row.run);
         if self.standing.policy.overlap == Overlap::Cancel && !self.row.is_forced {
-            let older = self.standing.waiting.iter().filter(|run| **run != self.row.run);
+            let older = self.traffic.waiting.iter().filter(|run| **run != self.row.run);
             let superseded =
                 |run: &crate::RunKey| Effect::EndWait(*run, Reason::Superseded { by: by.clone() });
             admission.effects.extend(older.map(superseded));
@@ -237,7 +243,7 @@ impl Gate<'_> {
         let policy = &self.standing.policy;
         let is_exclusive = policy.overlap.is_exclusive() && !self.row.is_forced;
         let mut claims = Vec::new();
-        claims.extend(is_exclusive.then_some(Claim::Schedule(self.row.schedule)));
+        claims.extend(is_exclusive.then(|| Claim::Lane(self.lane.clone())));
         claims.extend(policy.guard.clone().map(|key| Claim::Guard(self.row.org, key)));
         claims.extend((self.passage() == Passage::Probe).then(|| Claim::Probe(self.standing.target.clone())));
         claims.extend(self.world.orgs.contains_key(&self.row.org).then_some(Claim::Place(self.row.org)));

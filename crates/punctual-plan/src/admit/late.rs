@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Due, Verdict};
-use crate::limit::{CATCH_UP_MAX, CATCH_UP_PER_TICK_MAX, LOOKAHEAD, TICK};
-use crate::{CatchUp, Origin, Policy, Reason, RunKey, ScheduleKey, World};
+use crate::limit::CATCH_UP_MAX;
+use crate::{CatchUp, Origin, Pace, Policy, Reason, RunKey, ScheduleKey, World};
 
 /// The verdicts over rows that do not go on to the gate.
 pub(super) fn judge(ready: &[&Due], world: &World) -> HashMap<RunKey, Verdict> {
@@ -19,7 +19,12 @@ pub(super) fn judge(ready: &[&Due], world: &World) -> HashMap<RunKey, Verdict> {
     let mut verdicts = HashMap::new();
     for (schedule, mut rows) in by_schedule {
         rows.sort_by_key(|row| row.scheduled_for);
-        let stretch = Stretch { rows: &rows, policy: policy(schedule).unwrap_or(&default), now: world.now };
+        let stretch = Stretch {
+            rows: &rows,
+            policy: policy(schedule).unwrap_or(&default),
+            pace: world.pace,
+            now: world.now,
+        };
         let judged = rows.iter().enumerate().map(|(place, row)| (row.run, stretch.verdict(place)));
         verdicts.extend(judged.filter_map(|(run, verdict)| verdict.map(|verdict| (run, verdict))));
     }
@@ -36,6 +41,7 @@ fn is_open(row: &Due, policy: &Policy) -> bool {
 struct Stretch<'a> {
     rows: &'a [&'a Due],
     policy: &'a Policy,
+    pace: Pace,
     now: Timestamp,
 }
 
@@ -66,11 +72,8 @@ impl Stretch<'_> {
             return Some(Verdict::Miss(Reason::CatchUpLimit { max, slots: slots as u64 }));
         };
         let delay = match self.policy.catch_up {
-            CatchUp::Spread => {
-                let step = LOOKAHEAD.as_micros() * turn as i128 / firing as i128;
-                SignedDuration::from_micros(step as i64)
-            }
-            _ => TICK * (turn / CATCH_UP_PER_TICK_MAX) as i32,
+            CatchUp::Spread => self.pace.spread_delay(turn, firing),
+            _ => self.pace.batch_delay(turn),
         };
         (delay > SignedDuration::ZERO)
             .then(|| Verdict::Later(self.now.saturating_add(delay).unwrap_or(Timestamp::MAX)))

@@ -9,7 +9,7 @@ mod late;
 
 use jiff::Timestamp;
 
-use crate::{OrgKey, Origin, Reason, RunKey, ScheduleKey, Waiting, World};
+use crate::{Lane, OrgKey, Origin, Reason, RunKey, ScheduleKey, Waiting, World};
 
 /// A row whose instant has come: armed, or waiting and woken.
 #[derive(Clone, Debug)]
@@ -84,8 +84,8 @@ pub enum Verdict {
 /// Something that at most one run, or a bounded number of them, can hold. Ordered, so that batches never deadlock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Claim {
-    /// The schedule's only run in flight.
-    Schedule(ScheduleKey),
+    /// The only run in flight of a lane.
+    Lane(Lane),
     /// A guard key.
     Guard(OrgKey, String),
     /// The single probe of a target's breaker.

@@ -8,7 +8,7 @@ use crate::{PLAN_ENTRIES_MAX, Reason};
 
 /// Arms the ticks after the cursor that may fire within the window.
 pub(super) fn arm(subject: &Subject<'_>, moment: Moment, plan: &mut Plan) {
-    let ahead = moment.lookahead.saturating_add(subject.policy.jitter.early_max());
+    let ahead = moment.pace.lookahead.saturating_add(subject.policy.jitter.early_max());
     let horizon = moment.at.saturating_add(ahead).unwrap_or(Timestamp::MAX);
     let is_floating = subject.is_floating();
     if is_floating && (subject.outstanding > 0 || plan.fires()) {

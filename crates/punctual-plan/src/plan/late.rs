@@ -9,7 +9,7 @@ use punctual_time::TickStretch;
 use super::{Closed, Entry, EntryState, Moment, NonFire, Plan, Refired, Sections, Subject};
 use super::{is_caught_up, just_after};
 use crate::jitter::fire_at;
-use crate::limit::{CATCH_UP_MAX, CATCH_UP_PER_TICK_MAX, TICK};
+use crate::limit::CATCH_UP_MAX;
 use crate::{CatchUp, PLAN_RANGES_MAX, Reason, RunKey};
 
 /// How much of the late stretch was decided.
@@ -138,14 +138,10 @@ impl<'a> Late<'a> {
 
     /// When the firing ticks fire, oldest first.
     fn fire_times(&self, firing: &[Firing]) -> Vec<(Firing, Timestamp)> {
-        let count = firing.len().max(1);
         let delay = |place: usize| match self.subject.policy.catch_up {
             CatchUp::Skip | CatchUp::RunOnce => SignedDuration::ZERO,
-            CatchUp::RunAll => TICK * (place / CATCH_UP_PER_TICK_MAX) as i32,
-            CatchUp::Spread => {
-                let step = self.moment.lookahead.as_micros() * place as i128 / count as i128;
-                SignedDuration::from_micros(step as i64)
-            }
+            CatchUp::RunAll => self.moment.pace.batch_delay(place),
+            CatchUp::Spread => self.moment.pace.spread_delay(place, firing.len()),
         };
         let later = |place| self.moment.at.saturating_add(delay(place)).unwrap_or(Timestamp::MAX);
         firing.iter().rev().enumerate().map(|(place, tick)| (*tick, later(place))).collect()

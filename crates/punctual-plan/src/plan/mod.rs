@@ -16,7 +16,7 @@ pub use entry::{Closed, Entry, EntryState, NonFire, Plan, Range, Refired};
 pub(crate) use section::Sections;
 
 use crate::jitter::fire_at;
-use crate::{Policy, Reason, RunKey, Schedule, ScheduleId};
+use crate::{Pace, Policy, Reason, RunKey, Schedule, ScheduleId};
 
 /// How far a schedule has been planned and decided; moves only together with the entries it stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,8 +85,15 @@ pub struct LateRow {
 pub struct Window {
     /// The present.
     pub now: Timestamp,
-    /// How far ahead ticks are armed.
-    pub lookahead: SignedDuration,
+    /// How far ahead ticks are armed, and how fast late ones fire.
+    pub pace: Pace,
+}
+
+impl Window {
+    /// The present, at the usual pace.
+    pub fn at(now: Timestamp) -> Self {
+        Self { now, pace: Pace::default() }
+    }
 }
 
 /// Plans the ticks of a schedule from its cursor to the end of the window.
@@ -94,7 +101,7 @@ pub struct Window {
 /// A clock that went backwards plans nothing new: the decision is made at `decided_through` then.
 ///
 /// ```
-/// use punctual_plan::{Cursor, LOOKAHEAD, Policy, ScheduleId, Subject, Window, plan};
+/// use punctual_plan::{Cursor, Policy, ScheduleId, Subject, Window, plan};
 /// use punctual_time::{Cron, Timing, Zone};
 ///
 /// let timing = Timing::new("*/20 * * * * *".parse::<Cron>()?, Zone::utc());
@@ -103,7 +110,7 @@ pub struct Window {
 /// let cursor = Cursor::starting(now);
 /// let subject =
 ///     Subject { id, timing: &timing, policy: &policy, cursor, late: &[], outstanding: 0, slept: None };
-/// let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
+/// let plan = plan(&subject, Window::at(now));
 /// let ticks: Vec<String> = plan.entries.iter().map(|entry| entry.scheduled_for.to_string()).collect();
 /// assert_eq!(ticks, ["2026-01-01T10:00:20Z", "2026-01-01T10:00:40Z", "2026-01-01T10:01:00Z"]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -114,7 +121,7 @@ pub fn plan(subject: &Subject<'_>, window: Window) -> Plan {
     if subject.timing.is_exhausted() {
         return plan;
     }
-    let moment = Moment { at, lookahead: window.lookahead };
+    let moment = Moment { at, pace: window.pace };
     if late::decide(subject, moment, &mut plan) == late::Extent::Whole {
         arm::arm(subject, moment, &mut plan);
     }
@@ -122,7 +129,7 @@ pub fn plan(subject: &Subject<'_>, window: Window) -> Plan {
         plan.next_tick = subject.timing.planned_after(plan.cursor.planned_through);
     }
     plan.plan_at = plan.next_tick.map(|next| {
-        let ahead = window.lookahead / 2 + subject.policy.jitter.early_max();
+        let ahead = window.pace.lookahead / 2 + subject.policy.jitter.early_max();
         next.saturating_sub(ahead).unwrap_or(Timestamp::MIN)
     });
     plan
@@ -150,11 +157,11 @@ fn first_start(timing: &Timing, now: Timestamp) -> Option<Timestamp> {
     (tick >= start && !timing.is_exhausted()).then_some(tick)
 }
 
-/// When planning takes place, and how far ahead it looks.
+/// When planning takes place, and at which pace.
 #[derive(Clone, Copy)]
 struct Moment {
     at: Timestamp,
-    lookahead: SignedDuration,
+    pace: Pace,
 }
 
 /// The smallest instant after another: what lies strictly before it lies at or before that other.

@@ -7,7 +7,7 @@ mod documents;
 mod properties;
 mod stage;
 
-use punctual_plan::{Cursor, Jitter, JitterMode, LOOKAHEAD, Window, plan_first};
+use punctual_plan::{Cursor, Jitter, JitterMode, Window, plan_first};
 use punctual_time::{Anchor, Interval, Spec};
 use stage::{Case, at, check, clock, ledger, seconds};
 
@@ -85,7 +85,7 @@ fn nothing_is_planned_outside_the_bounds() {
 fn a_first_start_fires_the_tick_of_its_own_minute_or_second_at_once() {
     let first = |spec: &str, now: &str| {
         let case = Case::new(spec, now, now);
-        let mut plan = plan_first(&case.subject(), Window { now: at(now), lookahead: LOOKAHEAD });
+        let mut plan = plan_first(&case.subject(), Window::at(at(now)));
         plan.entries.truncate(1);
         ledger(&plan)
     };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
-use punctual_plan::{CatchUp, EntryState, Jitter, JitterMode, LOOKAHEAD, Plan};
+use punctual_plan::{CatchUp, EntryState, Jitter, JitterMode, LOOKAHEAD, Pace, Plan};
 
 use crate::stage::{Case, at, seconds};
 
@@ -123,7 +123,7 @@ proptest! {
         let pieces: Vec<_> = planned_in_pieces.into_iter().flat_map(|plan| plan.entries).collect();
         let mut whole = Case { cursor: punctual_plan::Cursor::starting(at("10:00:00")), now: at("10:00:00"), ..case };
         let length = case.now.duration_since(whole.now) + LOOKAHEAD;
-        let window = punctual_plan::Window { now: whole.now, lookahead: length };
+        let window = punctual_plan::Window { now: whole.now, pace: Pace { lookahead: length, ..Pace::default() } };
         whole.late.clear();
         let at_once = punctual_plan::plan(&whole.subject(), window).entries;
         prop_assert!(pieces == at_once, "{} entries in pieces, {} at once", pieces.len(), at_once.len());

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Cursor, Entry, EntryState, LOOKAHEAD, LateRow, NonFire, Plan, Policy, Reason, RunKey, ScheduleId,
-    Subject, Window, plan,
+    Cursor, Entry, EntryState, LateRow, NonFire, Plan, Policy, Reason, RunKey, ScheduleId, Subject, Window,
+    plan,
 };
 use punctual_time::{Cron, Timing, Zone};
 
@@ -83,7 +83,7 @@ impl Case {
     }
 
     pub(crate) fn plan(&self) -> Plan {
-        plan(&self.subject(), Window { now: self.now, lookahead: LOOKAHEAD })
+        plan(&self.subject(), Window::at(self.now))
     }
 }
 

@@ -56,7 +56,7 @@ fn read_due(row: &Row<'_>) -> Result<DueRow, Error> {
             scheduled_for,
             fire_at,
             attempt: 1,
-            target: target(&column::<String>(row, 7)?)?,
+            action: target(&column::<String>(row, 7)?)?,
         },
     })
 }

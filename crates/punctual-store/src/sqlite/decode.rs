@@ -1,7 +1,7 @@
 //! From columns to the types of the domain. Whatever cannot be read is reported, never guessed.
 
 use jiff::Timestamp;
-use punctual_plan::{Policy, Reason, RunStatus, Schedule, ScheduleId, Target, When};
+use punctual_plan::{Action, Process, Reason, RunStatus, Schedule, ScheduleId};
 use punctual_time::{Cron, Dialect, Timing, Zone};
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -17,18 +17,18 @@ enum StoredTarget {
 }
 
 /// Writes a target in its stored form.
-pub(super) fn encode_target(target: &Target) -> Result<String, Error> {
+pub(super) fn encode_target(target: &Action) -> Result<String, Error> {
     let stored = match target {
-        Target::Process { argv } => StoredTarget::Process { argv: argv.clone() },
+        Action::Process(process) => StoredTarget::Process { argv: process.argv.clone() },
         other => return Err(Error::corrupt(format!("a target that cannot be stored: {other:?}"))),
     };
     serde_json::to_string(&stored).map_err(|error| Error::corrupt(error.to_string()))
 }
 
 /// Reads a target from its stored form.
-pub(super) fn target(text: &str) -> Result<Target, Error> {
+pub(super) fn target(text: &str) -> Result<Action, Error> {
     match serde_json::from_str(text) {
-        Ok(StoredTarget::Process { argv }) => Ok(Target::Process { argv }),
+        Ok(StoredTarget::Process { argv }) => Ok(Action::Process(Process::new(argv))),
         Err(error) => Err(Error::corrupt(format!("the target `{text}`: {error}"))),
     }
 }
@@ -78,17 +78,10 @@ impl DefinitionColumns {
         let created_at = instant(row, self.dialect + 5)?;
         let parsed =
             Spec { id: &id, dialect: &dialect, spec: &spec, timezone: &timezone, created_at }.parse()?;
-        Ok(Schedule {
-            id: schedule_id(&id)?,
-            name: text(self.name)?,
-            version: column(row, self.dialect + 4)?,
-            spec,
-            dialect: parsed.dialect,
-            when: When::Ticks(Box::new(parsed.timing)),
-            // Policies are not stored yet: every schedule has the defaults.
-            policy: Policy::default(),
-            target: target(&text(self.dialect + 3)?)?,
-        })
+        let action = target(&text(self.dialect + 3)?)?;
+        // Policies are not stored yet: every schedule has the defaults.
+        let schedule = Schedule::new(schedule_id(&id)?, &text(self.name)?, parsed.timing, action);
+        Ok(Schedule { version: column(row, self.dialect + 4)?, spec, dialect: parsed.dialect, ..schedule })
     }
 }
 

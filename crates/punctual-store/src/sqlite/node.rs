@@ -28,6 +28,6 @@ fn read_launchable(row: &Row<'_>) -> Result<Launchable, Error> {
         attempt: column(row, 4)?,
         schedule_id: schedule_id(&column::<String>(row, 5)?)?,
         schedule_name: column(row, 6)?,
-        target: target(&column::<String>(row, 7)?)?,
+        action: target(&column::<String>(row, 7)?)?,
     })
 }

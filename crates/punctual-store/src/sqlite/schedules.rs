@@ -28,7 +28,7 @@ pub(super) fn create(db: &Connection, new: &NewSchedule) -> Result<(), Error> {
         definition.dialect.to_string(),
         definition.spec,
         definition.timezone(),
-        encode_target(&definition.target)?,
+        encode_target(&definition.target.action)?,
         at,
     ];
     change(db, sql!("insert_schedule"), row).map_err(|error| name_taken(error, &definition.name))?;

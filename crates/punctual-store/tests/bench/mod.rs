@@ -2,11 +2,10 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Admission, Cursor, Due, LOOKAHEAD, Policy, Schedule, ScheduleId, Subject, Target, When, Window, admit,
-    plan,
+    Action, Admission, Cursor, Due, LOOKAHEAD, Process, Schedule, ScheduleId, Subject, Window, admit, plan,
 };
 use punctual_store::{Access, Error, NewSchedule, Node, PlanCommit, Sqlite, Store};
-use punctual_time::{Cron, Dialect, Timing, Zone};
+use punctual_time::{Cron, Timing, Zone};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -40,25 +39,13 @@ impl Bench {
         spec: &str,
         now: Timestamp,
     ) -> Result<ScheduleId, Error> {
-        let definition = Schedule {
-            id: ScheduleId(Uuid::from_u128(
-                u128::from(self.count("SELECT count(*) FROM schedules")) << 96 | hash(name),
-            )),
-            name: name.to_owned(),
-            spec: spec.to_owned(),
-            dialect: Dialect::Standard,
-            version: 1,
-            when: When::Ticks(Box::new(Timing::new(
-                spec.parse::<Cron>().expect("a valid spec"),
-                Zone::utc(),
-            ))),
-            policy: Policy::default(),
-            target: Target::Process { argv: vec!["true".to_owned()] },
-        };
+        let count = self.count("SELECT count(*) FROM schedules");
+        let id = ScheduleId(Uuid::from_u128(u128::from(count) << 96 | hash(name)));
+        let timing = Timing::new(spec.parse::<Cron>().expect("a valid spec"), Zone::utc());
+        let definition = Schedule::new(id, name, timing, Action::Process(Process::new(["true"])));
         let cursor = Cursor::starting(now);
         let subject = Subject::of(&definition, cursor).expect("it has ticks");
-        let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
-        let id = definition.id;
+        let plan = plan(&subject, Window::at(now));
         self.store.create(NewSchedule { definition, created_at: now, plan }).await.map(|()| id)
     }
 
@@ -75,7 +62,7 @@ impl Bench {
                 outstanding: 0,
                 slept: None,
             };
-            let plan = plan(&subject, Window { now, lookahead: LOOKAHEAD });
+            let plan = plan(&subject, Window::at(now));
             PlanCommit { schedule: one.schedule, org: one.org, version: one.version, from: one.cursor, plan }
         };
         batch.ready.iter().map(commit).collect()

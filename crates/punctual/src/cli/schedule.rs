@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use punctual::{App, Draft, Failure};
-use punctual_plan::Target;
+use punctual_plan::{Action, Process};
 use punctual_store::Selector;
 use punctual_time::Dialect;
 
@@ -104,7 +104,7 @@ impl Create {
             cron: self.cron,
             dialect: self.dialect,
             timezone: self.timezone,
-            target: Target::Process { argv: self.argv },
+            action: Action::Process(Process::new(self.argv)),
         };
         if self.dry_run {
             return schedules::preview(output, &app.preview(draft).await?);

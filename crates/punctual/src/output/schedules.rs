@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use punctual::{Failure, Preview};
-use punctual_plan::{RunStatus, Schedule, Target};
+use punctual_plan::{Action, RunStatus, Schedule};
 use punctual_store::ScheduleRow;
 use serde::Serialize;
 use serde_json::json;
@@ -56,9 +56,9 @@ impl<'a> DefinitionJson<'a> {
             spec: &definition.spec,
             dialect: definition.dialect.to_string(),
             timezone: definition.timezone(),
-            target: match &definition.target {
-                Target::Process { argv } => json!({"type": "process", "argv": argv}),
-                other => json!({"type": format!("{other:?}")}),
+            target: match &definition.target.action {
+                Action::Process(process) => json!({"type": "process", "argv": process.argv}),
+                other => json!({"type": other.kind()}),
             },
         }
     }

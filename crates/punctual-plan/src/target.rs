@@ -1,0 +1,157 @@
+//! Targets as data: where a run goes and what it takes along.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::BreakerRule;
+use crate::name::named;
+
+/// A JSON object.
+pub type Object = Map<String, Value>;
+
+/// Where runs go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Its own name, or that of the schedule that has it to itself: the key of its circuit breaker.
+    pub name: String,
+    /// What it does.
+    pub action: Action,
+    /// When it is left alone.
+    pub breaker: BreakerRule,
+}
+
+/// What a target does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Runs a program.
+    Process(Process),
+    /// Sends a web request.
+    Webhook(Webhook),
+    /// Leaves it for a worker.
+    Queue(Queue),
+    /// Writes a message.
+    Message {
+        /// Its template.
+        message: Object,
+    },
+    /// Starts a workflow of the workflow store.
+    Workflow {
+        /// Which.
+        workflow_id: String,
+        /// Which version of it.
+        version: u32,
+    },
+    /// Calls a closure of the embedding program.
+    Callback {
+        /// The task's identifier.
+        task: String,
+    },
+}
+
+impl Action {
+    /// The public name of its kind.
+    ///
+    /// ```
+    /// use punctual_plan::{Action, Process};
+    ///
+    /// assert_eq!(Action::Process(Process::new(["true"])).kind(), "process");
+    /// ```
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Process(_) => "process",
+            Self::Webhook(_) => "webhook",
+            Self::Queue(_) => "queue",
+            Self::Message { .. } => "message",
+            Self::Workflow { .. } => "workflow",
+            Self::Callback { .. } => "callback",
+        }
+    }
+}
+
+/// A program on this host; never a shell string.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Process {
+    /// The program and its arguments; never empty.
+    pub argv: Vec<String>,
+    /// Variables on top of those that every run has.
+    pub env: BTreeMap<String, String>,
+    /// Where it runs.
+    pub cwd: Option<String>,
+}
+
+impl Process {
+    /// A program with its arguments, nothing else named.
+    pub fn new<T: Into<String>>(argv: impl IntoIterator<Item = T>) -> Self {
+        Self { argv: argv.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+}
+
+/// An HTTP request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    /// Where to.
+    pub url: String,
+    /// How.
+    pub method: Method,
+    /// Headers on top of the usual ones.
+    pub headers: BTreeMap<String, String>,
+    /// A body of its own.
+    pub body: Option<String>,
+    /// The name of the secret that signs it.
+    pub secret: Option<String>,
+    /// Whether it is a CloudEvent.
+    pub cloud_events: CloudEvents,
+}
+
+/// A queue from which workers take runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Which queue.
+    pub queue: String,
+    /// What kind of worker.
+    pub worker_type: Option<String>,
+    /// What it is asked.
+    pub prompt: Option<String>,
+    /// The repository it works on.
+    pub repo_url: Option<String>,
+    /// The branch of it.
+    pub branch: String,
+    /// What it should know.
+    pub context: Object,
+    /// How it should work.
+    pub config: Object,
+}
+
+named! {
+    /// The method of a web request.
+    #[derive(Default)]
+    Method {
+        /// GET.
+        Get = "GET",
+        /// POST.
+        #[default]
+        Post = "POST",
+        /// PUT.
+        Put = "PUT",
+        /// PATCH.
+        Patch = "PATCH",
+        /// DELETE.
+        Delete = "DELETE",
+    }
+}
+
+named! {
+    /// Whether a web request is a CloudEvent.
+    #[derive(Default)]
+    CloudEvents {
+        /// It is none.
+        #[default]
+        Off = "off",
+        /// The attributes are headers.
+        Binary = "binary",
+        /// The body holds the attributes and the data.
+        Structured = "structured",
+    }
+}
