@@ -34,7 +34,7 @@ pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
 pub use limit::*;
-pub use name::UnknownName;
+pub use name::{Named, UnknownName};
 pub use pace::Pace;
 pub use plan::{
     Closed, Cursor, Entry, EntryState, LateRow, NonFire, Plan, Range, Refired, Subject, Window, plan,
@@ -47,4 +47,4 @@ pub use schedule::{Chain, ChainOn, Owner, Schedule, When};
 pub use settle::{Alert, Chained, Follower, InFlight, Next, Outcome, Settlement, Situation, settle};
 pub use state::{Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, Queue, Target, Webhook};
-pub use world::{Lane, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};
+pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

@@ -190,9 +190,9 @@ impl Gate<'_> {
         let used = self.world.orgs.get(&self.row.org)?;
         let reached =
             |limit, used: u32, max: Option<u32>| max.filter(|max| used >= *max).map(|max| (limit, max));
-        let (limit, max) = reached(OrgLimit::InFlight, used.in_flight, used.in_flight_max)
-            .or_else(|| reached(OrgLimit::PerMinute, used.per_minute, used.per_minute_max))?;
-        Some(match used.over {
+        let (limit, max) = reached(OrgLimit::InFlight, used.in_flight, used.limits.in_flight_max)
+            .or_else(|| reached(OrgLimit::PerMinute, used.per_minute, used.limits.per_minute_max))?;
+        Some(match used.limits.over {
             OverLimit::Skip => Verdict::Skip(Reason::OrgLimit { limit, max }),
             OverLimit::Wait => self.wait(Wait::Limit { limit }, WAIT_MAX),
         })
