@@ -8,7 +8,6 @@
 //! happens to a tick.
 
 mod builder;
-mod choice;
 mod conform;
 mod declared;
 mod duration;
@@ -29,15 +28,13 @@ mod source;
 mod template;
 mod unreadable;
 mod when;
+mod word;
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
-pub use declared::{
-    Action, CatchUp, Chained, CircuitBreaker, CloudEvents, Declared, Delivery, Jitter, JitterMode, Limits,
-    Method, Outcome, OverLimit, Overlap, Policies, Schedule, Scope, Settings, Target, When,
-};
+pub use declared::{Declared, Names, Schedule, Settings};
 pub use forecast::{DAY, Forecast};
 pub use schema::schema;
 
@@ -57,7 +54,7 @@ pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
 /// ```
 /// let text = "schedules: [{name: backup, cron: 0 3 * * *, target: {type: process, argv: [backup]}}]";
 /// let declared = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
-/// assert_eq!(declared.schedules[0].name, "backup");
+/// assert_eq!(declared.schedules[0].definition.name, "backup");
 ///
 /// let text = "schedules:\n- name: backup\n  crom: 0 3 * * *";
 /// let failure = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH).unwrap_err();

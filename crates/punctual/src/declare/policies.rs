@@ -1,68 +1,69 @@
 //! What happens to the ticks of a schedule, defaults filled in.
 
-use jiff::SignedDuration;
+use punctual_plan::{DEPENDS_TIMEOUT, Dependency, Jitter, Policy, ScheduleId};
 
 use super::builder::Builder;
-use super::declared::{Delivery, Jitter, JitterMode, Policies, Scope};
 use super::duration;
 use super::node::Node;
 use super::raw::{self, Common};
-use super::raw_word::DurationText;
-
-/// Ticks of one outage that are made up.
-const MAX_CATCH_UP: u32 = 100;
-/// Missed ticks with an audit event of their own.
-const MISSED_AUDIT_MAX: u32 = 100;
-/// How late a tick may be and still run as usual.
-const GRACE: SignedDuration = SignedDuration::from_secs(60);
-/// How long a run may take.
-const RUN_TIMEOUT: SignedDuration = SignedDuration::from_hours(1);
-/// Failures in a row that disable a schedule.
-const MAX_CONSECUTIVE_FAILURES: u32 = 5;
+use super::raw_word::{DurationText, Words};
+use super::word::Word;
 
 impl Builder {
-    /// The policies of a node.
-    pub(super) fn policies(&mut self, raw: &Common, node: &Node, scope: Scope) -> Policies {
+    /// The policy of a node.
+    pub(super) fn policy(&mut self, raw: &Common, node: &Node) -> Policy {
+        let usual = Policy::default();
+        let (jitter, depends_on) = (self.jitter(raw.jitter.as_ref(), node), self.dependency(raw, node));
+        let mut read =
+            |text: &Option<DurationText>, key| duration::read(text.as_ref(), key, node, &mut self.problems);
+        Policy {
+            overlap: Word::of(raw.if_running).unwrap_or(self.defaults.overlap),
+            lane: None,
+            catch_up: Word::of(raw.catch_up).unwrap_or(self.defaults.catch_up),
+            max_catch_up: raw.max_catch_up.unwrap_or(usual.max_catch_up),
+            missed_audit_max: raw.missed_audit_max.unwrap_or(usual.missed_audit_max),
+            grace: read(&raw.grace, "grace").unwrap_or(usual.grace),
+            start_deadline: read(&raw.start_deadline, "start_deadline"),
+            jitter,
+            launch: usual.launch,
+            retry_after: read(&raw.retry_after, "retry_after"),
+            run_timeout: read(&raw.run_timeout, "run_timeout").unwrap_or(usual.run_timeout),
+            max_consecutive_failures: raw.max_consecutive_failures.or(usual.max_consecutive_failures),
+            guard: raw.guard.clone(),
+            depends_on,
+            delivery: Word::of(raw.delivery).unwrap_or(usual.delivery),
+        }
+    }
+
+    /// What a tick waits for; the names are judged once all schedules are known.
+    fn dependency(&mut self, raw: &Common, node: &Node) -> Option<Dependency> {
+        let timeout =
+            duration::read(raw.depends_timeout.as_ref(), "depends_timeout", node, &mut self.problems);
+        let on: Vec<ScheduleId> =
+            raw.depends_on.iter().flat_map(Words::iter).map(|name| self.id_of(name)).collect();
+        (!on.is_empty()).then(|| Dependency { on, timeout: timeout.unwrap_or(DEPENDS_TIMEOUT) })
+    }
+
+    /// Refuses a timeout of nothing.
+    pub(super) fn refuse_idle_timeout(&mut self, raw: &Common, node: &Node) {
         if raw.depends_timeout.is_some() && raw.depends_on.is_none() {
             let place = node.place_of_key("depends_timeout");
             self.problems.add(place, "`depends_timeout` changes nothing without `depends_on`", "remove it");
         }
-        let jitter = self.jitter(raw.jitter.as_ref(), node);
-        let mut read =
-            |text: &Option<DurationText>, key| duration::read(text.as_ref(), key, node, &mut self.problems);
-        Policies {
-            if_running: raw.if_running.unwrap_or(self.defaults.if_running),
-            scope,
-            catch_up: raw.catch_up.unwrap_or(self.defaults.catch_up),
-            max_catch_up: raw.max_catch_up.unwrap_or(MAX_CATCH_UP),
-            missed_audit_max: raw.missed_audit_max.unwrap_or(MISSED_AUDIT_MAX),
-            grace: read(&raw.grace, "grace").unwrap_or(GRACE),
-            start_deadline: read(&raw.start_deadline, "start_deadline"),
-            jitter,
-            retry_after: read(&raw.retry_after, "retry_after"),
-            run_timeout: read(&raw.run_timeout, "run_timeout").unwrap_or(RUN_TIMEOUT),
-            max_consecutive_failures: raw.max_consecutive_failures.unwrap_or(MAX_CONSECUTIVE_FAILURES),
-            delivery: raw.delivery.unwrap_or(Delivery::AtLeastOnce),
-            guard: raw.guard.clone(),
-            depends_on: raw.depends_on.iter().flat_map(|words| words.iter().cloned()).collect(),
-            depends_timeout: read(&raw.depends_timeout, "depends_timeout"),
-        }
     }
 
     /// No jitter at all, written as `0s`, is a choice against the default.
-    fn jitter(&mut self, raw: Option<&raw::Jitter>, node: &Node) -> Option<Jitter> {
-        let jitter = match raw {
+    fn jitter(&mut self, raw: Option<&raw::Jitter>, node: &Node) -> Jitter {
+        let (max, mode) = match raw {
             None => return self.defaults.jitter,
             Some(raw::Jitter::After(text)) => {
-                let max = duration::read(Some(text), "jitter", node, &mut self.problems)?;
-                Jitter { max, mode: JitterMode::After }
+                (duration::read(Some(text), "jitter", node, &mut self.problems), None)
             }
             Some(raw::Jitter::Full(full)) => {
                 let place = node.get("jitter").unwrap_or(node);
-                let max = duration::read(Some(&full.max), "max", place, &mut self.problems)?;
-                Jitter { max, mode: full.mode.unwrap_or(JitterMode::After) }
+                (duration::read(Some(&full.max), "max", place, &mut self.problems), full.mode)
             }
         };
-        (!jitter.max.is_zero()).then_some(jitter)
+        Jitter { max: max.unwrap_or_default(), mode: Word::of(mode).unwrap_or_default() }
     }
 }

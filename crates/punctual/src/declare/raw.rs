@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use punctual_plan::{CatchUp, ChainOn, Delivery, JitterMode, OverLimit, Overlap};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::declared::{CatchUp, Delivery, JitterMode, Outcome, OverLimit, Overlap};
 use super::raw_target::{Breaker, TargetChoice, TargetForm};
 use super::raw_word::{DayWord, DurationText, Words};
+use super::word::Word;
 
 /// Schedules of Punctual, declared in YAML.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -51,9 +52,9 @@ pub(super) struct Settings {
     #[schemars(range(min = 1, max = 10_000))]
     pub(super) max_catchup_per_tick: Option<u32>,
     /// `if_running` of schedules that do not say; `skip` without it.
-    pub(super) default_overlap_policy: Option<Overlap>,
+    pub(super) default_overlap_policy: Option<Word<Overlap>>,
     /// `catch_up` of schedules that do not say; `skip` without it.
-    pub(super) default_catchup_policy: Option<CatchUp>,
+    pub(super) default_catchup_policy: Option<Word<CatchUp>>,
     /// The jitter of schedules that do not say, in milliseconds; 0 without it.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub(super) default_jitter_ms: Option<u64>,
@@ -78,7 +79,7 @@ pub(super) struct Limits {
     #[schemars(range(min = 1))]
     pub(super) runs_in_flight: Option<u64>,
     /// Whether a run beyond them waits or is skipped; `wait` without it.
-    pub(super) over: Option<OverLimit>,
+    pub(super) over: Option<Word<OverLimit>>,
 }
 
 /// A part of the day in which nothing fires.
@@ -178,9 +179,9 @@ pub(super) struct Common {
     /// The same for one name.
     pub(super) quiet_hours_policy_id: Option<String>,
     /// What happens to a tick while another run is in flight; `skip` without it.
-    pub(super) if_running: Option<Overlap>,
+    pub(super) if_running: Option<Word<Overlap>>,
     /// What happens to ticks that nobody was there for; `skip` without it.
-    pub(super) catch_up: Option<CatchUp>,
+    pub(super) catch_up: Option<Word<CatchUp>>,
     /// How many ticks of one outage are made up; 100 without it.
     #[schemars(range(min = 1, max = 10_000))]
     pub(super) max_catch_up: Option<u32>,
@@ -201,7 +202,7 @@ pub(super) struct Common {
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(super) max_consecutive_failures: Option<u32>,
     /// Whether a doubtful delivery is repeated; `at_least_once` without it.
-    pub(super) delivery: Option<Delivery>,
+    pub(super) delivery: Option<Word<Delivery>>,
     /// At most one run with this key is outstanding, across schedules.
     pub(super) guard: Option<String>,
     /// Names of schedules whose latest tick must have succeeded.
@@ -212,13 +213,23 @@ pub(super) struct Common {
     pub(super) payload: Option<Map<String, Value>>,
 }
 
+impl Common {
+    /// Its "when" as it was written; of `on` the schedule that it follows.
+    pub(super) fn written(&self) -> Option<&str> {
+        let every = self.every.as_ref().or(self.after.as_ref()).map(|text| text.0.as_str());
+        let on = self.on.as_ref().map(|on| on.schedule.as_str());
+        let text = self.cron.as_deref().or(self.at.as_deref()).or(self.schedule.as_deref());
+        text.or(every).or(on)
+    }
+}
+
 /// The runs of another schedule.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct On {
     /// Its name.
     pub(super) schedule: String,
     /// Which end of its run counts; `success` without it.
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<Word<ChainOn>>,
     /// How long after it; at once without it.
     pub(super) delay: Option<DurationText>,
 }
@@ -252,7 +263,7 @@ pub(super) struct FullJitter {
     /// At most this far.
     pub(super) max: DurationText,
     /// Only later (`after`, without it), or to both sides (`around`).
-    pub(super) mode: Option<JitterMode>,
+    pub(super) mode: Option<Word<JitterMode>>,
 }
 
 /// A program with commands, and its schedules.

@@ -40,7 +40,7 @@ pub(super) fn read(sources: &[Source], now: Timestamp) -> Result<Declared, Failu
         return Err(failure);
     }
     let mut schedules: Vec<_> = placed.into_iter().map(|placed| placed.schedule).collect();
-    schedules.sort_by(|one, other| one.name.cmp(&other.name));
+    schedules.sort_by(|one, other| one.definition.name.cmp(&other.definition.name));
     let named = |calendar: punctual_time::Calendar| (calendar.name().to_owned(), calendar);
     let template = |entry: &&Entry| (entry.key.clone(), entry.value.to_json());
     Ok(Declared {
@@ -128,14 +128,14 @@ impl Builder {
     fn refuse_twins(&mut self, placed: &[Placed]) {
         let mut seen: HashMap<&str, Place> = HashMap::new();
         for found in placed {
-            let name = found.schedule.name.as_str();
-            if let Some(first) = seen.insert(name, found.name) {
+            let name = found.name();
+            if let Some(first) = seen.insert(name, found.place) {
                 let message = format!("the name `{name}` is taken by the schedule on line {}", first.line);
                 let hint = match name.contains('/') {
                     true => "give each schedule of a plugin an `id` of its own",
                     false => "choose another name",
                 };
-                self.problems.add(found.name, message, hint);
+                self.problems.add(found.place, message, hint);
             }
         }
     }
