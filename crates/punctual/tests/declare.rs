@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use jiff::{SignedDuration, Timestamp};
 use punctual::declare::{self, Declared};
 use punctual_plan::{
-    Action, CatchUp, Chain, ChainOn, Dependency, Jitter, JitterMode, OrgLimits, Overlap, Owner, Pace, Policy,
-    Schedule, ScheduleId, When,
+    Action, CatchUp, Chain, ChainOn, Dependency, Jitter, JitterMode, Launch, OrgLimits, Overlap, Owner, Pace,
+    Policy, Schedule, ScheduleId, When,
 };
 use punctual_time::Dialect;
 use serde_json::json;
@@ -205,6 +205,26 @@ fn a_schedule_is_read_as_the_definition_that_the_plan_decides_by() {
     let limits = OrgLimits { per_minute_max: Some(u32::MAX), ..OrgLimits::default() };
     assert_eq!((declared.settings.schedules_max, declared.settings.limits), (Some(9), limits));
     assert_eq!((declared.settings.pace, declared.names().get(id)), (Pace::default(), Some("a")));
+}
+
+#[test]
+fn launches_are_repeated_as_the_schedule_says() {
+    let launch = |keys: &str| schedule(&read(&one(&format!("every: 5m\n{keys}"))), "a").policy.launch;
+    let delay = SignedDuration::from_millis(1500);
+    assert_eq!(launch("launch: {attempts: 5, delay: 1500ms}"), Launch { attempts_max: 5, delay });
+    assert_eq!(launch("launch: {attempts: 1}"), Launch { attempts_max: 1, ..Launch::default() });
+    assert_eq!(launch("launch: {delay: 1500ms}"), Launch { delay, ..Launch::default() });
+    let check = |keys: &str, expected: &str| {
+        let said = refusal(&one(&format!("every: 5m\nlaunch: {keys}")));
+        assert!(said.starts_with(&format!("error: jobs.yaml:5:{expected}")), "{said}");
+    };
+    check("{}", "11: `launch` says nothing");
+    check("3", "11: `3` is not keys with values");
+    check("{attempts: 0}", "22: `0` is too small");
+    check("{attempts: 101}", "22: `101` is too large");
+    check("{delay: soon}", "19: `soon` is not a duration");
+    check("{delay: 2h}", "19: `delay` is longer than a launch ever waits");
+    check("{atempts: 2}", "12: `atempts` is not a key here");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
 use super::word::Word;
-use crate::name;
+use crate::{name, zone_name};
 
 /// The smallest distance between two ticks without a setting.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
@@ -111,13 +111,14 @@ impl Builder {
         if let Some(zone) = self.zones.get(name) {
             return Some(zone.clone());
         }
-        match Zone::get(name) {
+        let found = zone_name(name).and_then(|name| Ok(Zone::get(&name)?));
+        match found {
             Ok(zone) => {
                 self.zones.insert(name.clone(), zone.clone());
                 Some(zone)
             }
-            Err(error) => {
-                self.problems.refuse(node.place_of("timezone"), &error);
+            Err(failure) => {
+                self.problems.refuse(node.place_of("timezone"), failure);
                 None
             }
         }

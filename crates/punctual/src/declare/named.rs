@@ -56,7 +56,7 @@ impl Builder {
                 let quiet = QuietHours { name: entry.key.clone(), during, on: days, zone };
                 self.quiet_hours.insert(entry.key.clone(), quiet);
             }
-            Err(error) => self.problems.refuse(node.place_of("during"), &error),
+            Err(error) => self.problems.refuse(node.place_of("during"), error),
         }
     }
 

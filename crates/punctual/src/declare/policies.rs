@@ -1,6 +1,6 @@
 //! What happens to the ticks of a schedule, defaults filled in.
 
-use punctual_plan::{DEPENDS_TIMEOUT, Dependency, Jitter, Policy, ScheduleId};
+use punctual_plan::{DEPENDS_TIMEOUT, Dependency, Jitter, LAUNCH_DELAY_MAX, Launch, Policy, ScheduleId};
 
 use super::builder::Builder;
 use super::duration;
@@ -13,7 +13,9 @@ impl Builder {
     /// The policy of a node.
     pub(super) fn policy(&mut self, raw: &Common, node: &Node) -> Policy {
         let usual = Policy::default();
-        let (jitter, depends_on) = (self.jitter(raw.jitter.as_ref(), node), self.dependency(raw, node));
+        let (jitter, launch) =
+            (self.jitter(raw.jitter.as_ref(), node), self.launch(raw.launch.as_ref(), node));
+        let depends_on = self.dependency(raw, node);
         let mut read =
             |text: &Option<DurationText>, key| duration::read(text.as_ref(), key, node, &mut self.problems);
         Policy {
@@ -25,7 +27,7 @@ impl Builder {
             grace: read(&raw.grace, "grace").unwrap_or(usual.grace),
             start_deadline: read(&raw.start_deadline, "start_deadline"),
             jitter,
-            launch: usual.launch,
+            launch,
             retry_after: read(&raw.retry_after, "retry_after"),
             run_timeout: read(&raw.run_timeout, "run_timeout").unwrap_or(usual.run_timeout),
             max_consecutive_failures: raw.max_consecutive_failures.or(usual.max_consecutive_failures),
@@ -49,6 +51,24 @@ impl Builder {
         if raw.depends_timeout.is_some() && raw.depends_on.is_none() {
             let place = node.place_of_key("depends_timeout");
             self.problems.add(place, "`depends_timeout` changes nothing without `depends_on`", "remove it");
+        }
+    }
+
+    fn launch(&mut self, raw: Option<&raw::Launch>, node: &Node) -> Launch {
+        let (Some(raw), Some(node)) = (raw, node.get("launch")) else { return Launch::default() };
+        if raw.attempts.is_none() && raw.delay.is_none() {
+            let hint = "add `attempts:` or `delay:`, or remove it";
+            self.problems.add(node.place, "`launch` says nothing", hint);
+        }
+        let delay = duration::read(raw.delay.as_ref(), "delay", node, &mut self.problems);
+        if delay.is_some_and(|delay| delay > LAUNCH_DELAY_MAX) {
+            let message = "`delay` is longer than a launch ever waits";
+            self.problems.add(node.place_of("delay"), message, "write at most `1h`");
+        }
+        let usual = Launch::default();
+        Launch {
+            attempts_max: raw.attempts.unwrap_or(usual.attempts_max),
+            delay: delay.unwrap_or(usual.delay),
         }
     }
 

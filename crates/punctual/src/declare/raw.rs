@@ -40,7 +40,7 @@ pub(super) struct Settings {
     pub(super) org_id: Option<String>,
     /// The person or agent that owns the schedules.
     pub(super) user_id: Option<String>,
-    /// The zone of schedules that name none; `UTC` without it.
+    /// The zone of schedules that name none: an IANA name, or `local` for that of this host; `UTC` without it.
     pub(super) timezone: Option<String>,
     /// The longest sleep of the service, in milliseconds; 1000 without it.
     #[schemars(range(min = 1, max = 60_000))]
@@ -89,7 +89,7 @@ pub(super) struct Quiet {
     pub(super) during: String,
     /// The weekdays on which it starts; every day without it.
     pub(super) on: Option<Vec<DayWord>>,
-    /// A zone of its own; that of the schedule without it.
+    /// A zone of its own, by IANA name or `local`; that of the schedule without it.
     pub(super) timezone: Option<String>,
 }
 
@@ -159,7 +159,7 @@ pub(super) struct Common {
     #[serde(default)]
     #[schemars(schema_with = "super::raw_word::anchors")]
     pub(super) anchor: Option<String>,
-    /// The IANA zone in which local times and windows are read; that of the settings without it.
+    /// The zone in which local times and windows are read: an IANA name, or `local` for that of this host; that of the settings without it.
     pub(super) timezone: Option<String>,
     /// What clock changes do, if not the usual.
     pub(super) dst: Option<Dst>,
@@ -194,6 +194,8 @@ pub(super) struct Common {
     pub(super) start_deadline: Option<DurationText>,
     /// How far a tick is moved at most, always alike for the same tick; a duration, or `max` with `mode`.
     pub(super) jitter: Option<Jitter>,
+    /// How often a launch that fails is tried, and how long after; `{attempts: 3, delay: 1s}` without it.
+    pub(super) launch: Option<Launch>,
     /// How long after a failed run it is tried again; never without it.
     pub(super) retry_after: Option<DurationText>,
     /// How long a run may take; `1h` without it.
@@ -264,6 +266,16 @@ pub(super) struct FullJitter {
     pub(super) max: DurationText,
     /// Only later (`after`, without it), or to both sides (`around`).
     pub(super) mode: Option<Word<JitterMode>>,
+}
+
+/// How launches that fail are repeated.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Launch {
+    /// How often a launch is tried in all; 3 without it.
+    #[schemars(range(min = 1, max = 100))]
+    pub(super) attempts: Option<u32>,
+    /// The wait before the second attempt, doubled before each further one, at most `1h`; `1s` without it.
+    pub(super) delay: Option<DurationText>,
 }
 
 /// A program with commands, and its schedules.

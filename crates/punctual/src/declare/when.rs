@@ -60,10 +60,10 @@ impl Builder {
             timing.anchor = raw.anchor.as_deref().and_then(|text| text.parse().ok()).unwrap_or(Anchor::Fixed);
             let place = node.place_of(way);
             if let Err(error) = timing.guard(self.settings.min_interval) {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
             }
             if let Some(error) = never(timing, self.now) {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
             }
         }
         (self.problems.count() == before).then_some(read)
@@ -111,7 +111,7 @@ impl Builder {
         match spec {
             Ok(spec) => Some(Read::ticks(frame.timing(spec, self.now))),
             Err(error) => {
-                self.problems.refuse(node.place_of(key), &error);
+                self.problems.refuse(node.place_of(key), error);
                 None
             }
         }
@@ -149,7 +149,7 @@ impl Builder {
         let parsed = match human::parse(text, &context) {
             Ok(parsed) => parsed,
             Err(error) => {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
                 return None;
             }
         };
@@ -162,7 +162,7 @@ impl Builder {
         let said = match parsed.timing(&context, &self.calendars) {
             Ok(said) => said,
             Err(error) => {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
                 return None;
             }
         };
@@ -219,7 +219,7 @@ impl Builder {
         match Once::parse(text?, zone) {
             Ok(once) => Some(once.instant()),
             Err(error) => {
-                self.problems.refuse(node.place_of(key), &error);
+                self.problems.refuse(node.place_of(key), error);
                 None
             }
         }
@@ -229,12 +229,12 @@ impl Builder {
         let mut windows = Windows::default();
         match raw.only_between.as_ref().map(|range| range.parse()).transpose() {
             Ok(range) => windows.only_between = range,
-            Err(error) => self.problems.refuse(node.place_of("only_between"), &error),
+            Err(error) => self.problems.refuse(node.place_of("only_between"), error),
         }
         let nodes = node.get("not_on").map(Node::items).unwrap_or_default();
         for (word, node) in raw.not_on.iter().flatten().zip(nodes) {
             if let Err(error) = windows.exclude(&word.0, &self.calendars) {
-                self.problems.refuse(node.place, &error);
+                self.problems.refuse(node.place, error);
             }
         }
         let several = raw.quiet_hours.iter().flat_map(|words| words.iter().map(|name| ("quiet_hours", name)));

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use punctual::Failure;
 use punctual::declare::{DAY, Declared, Forecast, Names, Schedule};
-use punctual_plan::{Action, Policy, Target, When};
+use punctual_plan::{Action, Launch, Policy, Target, When};
 use punctual_time::{Mark, Tick, Zone};
 use serde_json::{Map, Value, json};
 
@@ -121,7 +121,7 @@ fn target_json(target: &Target) -> Value {
     json
 }
 
-/// The policies by the names under which they are declared; what is absent is left out.
+/// The policies by the names under which they are declared; what is absent is left out, and usual launches.
 fn policies(policy: &Policy, names: &Names<'_>) -> Map<String, Value> {
     let scope = match policy.lane.as_deref().and_then(|lane| lane.split_once('/')) {
         None => json!("schedule"),
@@ -129,6 +129,8 @@ fn policies(policy: &Policy, names: &Names<'_>) -> Map<String, Value> {
     };
     let jitter = Some(policy.jitter).filter(|jitter| !jitter.max.is_zero());
     let jitter = jitter.map(|jitter| json!({"max": length(jitter.max), "mode": jitter.mode.name()}));
+    let launch = Some(policy.launch).filter(|launch| *launch != Launch::default());
+    let launch = launch.map(|launch| json!({"attempts": launch.attempts_max, "delay": length(launch.delay)}));
     let depends_on = policy.depends_on.as_ref();
     let upstream =
         depends_on.map(|depends| depends.on.iter().filter_map(|id| names.get(*id)).collect::<Vec<_>>());
@@ -142,6 +144,7 @@ fn policies(policy: &Policy, names: &Names<'_>) -> Map<String, Value> {
         ("grace", duration(Some(policy.grace))),
         ("start_deadline", duration(policy.start_deadline)),
         ("jitter", jitter),
+        ("launch", launch),
         ("retry_after", duration(policy.retry_after)),
         ("run_timeout", duration(Some(policy.run_timeout))),
         ("max_consecutive_failures", Some(json!(policy.max_consecutive_failures))),
