@@ -253,6 +253,28 @@ fn a_template_is_filled_and_the_schedules_own_keys_win() {
 }
 
 #[test]
+fn a_template_that_nobody_uses_is_checked_as_far_as_it_can_be() {
+    for fine in [
+        "{cron: '0 ${hour} * * *', dialect: posix, max_catch_up: '${most}', guard: '$${x}'}",
+        "{retry_after: 5m, depends_timeout: 5m, dst: {gap: skip}, anchor: last_start}",
+        "{target: {type: '${kind}', argv: [x]}, jitter: {max: '${far}', mode: around}, tags: ['${tag}']}",
+        "{target: {type: process, argv: ['${program}']}, timezone: '${zone}', not_on: ['${day}', sunday]}",
+    ] {
+        read(&format!("templates: {{t: {fine}}}\n"));
+    }
+    let told = golden(&[
+        "templates: {t: {crom: 0 3 * * *}}\n",
+        "templates: {t: {if_running: skp, max_catch_up: 0, tags: '${tags}', enabled: 5}}\n",
+        "templates: {t: {description: '${x}', jitter: {max: '${far}', mod: around}, not_on: ['${day}', [1]]}}\n",
+        "templates: {t: {target: {type: process, argv: ['${x}'], cdw: /}}, u: {target: {type: '${x}'}, evry: 1}}\n",
+        "templates: {t: {cron: 61 * * * *}, u: {every: 5m, at: 2027-01-01T00:00}, v: {guard: '${x}', grace: soon}}\n",
+        "templates: {t: {timezone: Europe/Berln, not_on: [satday], quiet_hours: nights, target: chat}}\n",
+        "templates: {t: {launch: {delay: 2h}, retry_after: '${x}', start_at: tomorrow, only_between: 25-26}}\n",
+    ]);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
 fn a_one_shot_that_is_over_does_not_spoil_the_file() {
     read(&one("at: 2020-01-01T00:00"));
     read(&one("cron: 0 3 * * *\nend_at: 2020-01-01T00:00"));

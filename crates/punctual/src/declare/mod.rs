@@ -12,6 +12,7 @@ mod conform;
 mod declared;
 mod duration;
 mod forecast;
+mod idle;
 mod named;
 mod nearest;
 mod node;

@@ -101,7 +101,7 @@ pub(super) struct Dates {
 }
 
 /// Part of a schedule: any of its keys but `name`, `template` and `set`. It is checked where it is used, after its
-/// `${…}` are filled from `set`; `$${…}` stands for itself.
+/// `${…}` are filled from `set`, and without them where nobody uses it; `$${…}` stands for itself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[allow(dead_code, reason = "templates are merged before they are read; this type is their schema")]
 pub(super) struct Template {

@@ -31,6 +31,7 @@ pub(super) fn read(sources: &[Source], now: Timestamp) -> Result<Declared, Failu
     let mut builder = Builder::new(now, problems);
     let templates = builder.named(&files, "templates");
     builder.share(&files);
+    builder.check_idle(&files, &templates);
     let placed = builder.schedules(&files, &templates);
     builder.refuse_twins(&placed);
     if builder.problems.count() == 0 {
@@ -140,7 +141,8 @@ impl Builder {
         }
     }
 
-    fn has_shape(&mut self, node: &Node, shape: &'static serde_json::Value) -> bool {
+    /// Whether a node has the shape of a part of the schema; notes where it does not.
+    pub(super) fn has_shape(&mut self, node: &Node, shape: &'static serde_json::Value) -> bool {
         let before = self.problems.count();
         if node.value == Content::Null {
             self.problems.add(node.place, "there is nothing here", "write its keys, or remove it");

@@ -69,6 +69,15 @@ impl Builder {
         (self.problems.count() == before).then_some(read)
     }
 
+    /// Checks what a part of a schedule says about when it fires, if anything.
+    pub(super) fn check_when(&mut self, raw: &Common, node: &Node, seed: &str) {
+        if WAYS.iter().any(|way| node.get(way).is_some()) {
+            self.when(raw, node, seed);
+        } else {
+            self.frame(raw, node);
+        }
+    }
+
     /// The one way that is chosen.
     fn way(&mut self, node: &Node) -> Option<&'static str> {
         let chosen: Vec<&'static str> = WAYS.into_iter().filter(|way| node.get(way).is_some()).collect();
