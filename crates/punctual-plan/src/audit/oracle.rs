@@ -47,8 +47,6 @@ struct Local {
     times: Vec<i64>,
     rule: Rule,
     zone: TimeZone,
-    /// The instant that an interval is reckoned from is a tick, whichever pass of the clock it is in.
-    origin: Option<i64>,
 }
 
 impl Oracle {
@@ -62,7 +60,7 @@ impl Oracle {
                 let is_elapsed = cron.set(Field::Hour).len() == ALL_HOURS;
                 let rule = if is_elapsed { Rule::elapsed(timing.dst) } else { Rule::wall(timing.dst) };
                 let (dates, times) = (Dates::of_cron(*cron), times_of_day(cron));
-                Plan::Local(Local { dates, times, rule, zone: timing.zone.to_jiff(), origin: None })
+                Plan::Local(Local { dates, times, rule, zone: timing.zone.to_jiff() })
             }
             Spec::Every(_) if timing.anchor != Anchor::Fixed => return None,
             Spec::Every(interval) => {
@@ -103,10 +101,22 @@ impl Local {
     /// The ticks between two seconds of UTC, from all local days that could have one there.
     fn block(&self, from: i64, through: i64) -> Vec<i64> {
         let wall = Wall::new(&self.zone, from - WALL_AROUND, through + WALL_AROUND);
-        let mut ticks: Vec<i64> = self.origin.into_iter().collect();
+        let mut ticks = Vec::new();
         for day in from.div_euclid(DAY) - DAYS_AROUND..=through.div_euclid(DAY) + DAYS_AROUND {
-            if date_of(day).is_some_and(|date| self.dates.contain(date)) {
-                self.day(day * DAY, &wall, &mut ticks);
+            if !date_of(day).is_some_and(|date| self.dates.contain(date)) {
+                continue;
+            }
+            let midnight = day * DAY;
+            match wall.plain_day(midnight) {
+                Some(ahead) => {
+                    let instants = self.times.iter().map(|time| midnight - ahead + time);
+                    let early = |instant: &i64| *instant < from;
+                    ticks.extend(instants.skip_while(early).take_while(|instant| *instant <= through));
+                }
+                None => {
+                    let locals = self.times.iter().map(|time| midnight + time);
+                    locals.for_each(|local| wall.add_instants(local, self.rule, &mut ticks));
+                }
             }
         }
         ticks.retain(|tick| (from..=through).contains(tick));
@@ -114,16 +124,6 @@ impl Local {
         ticks.sort();
         ticks.dedup();
         ticks
-    }
-
-    fn day(&self, midnight: i64, wall: &Wall, ticks: &mut Vec<i64>) {
-        match wall.plain_day(midnight) {
-            Some(ahead) => ticks.extend(self.times.iter().map(|time| midnight + time - ahead)),
-            None => {
-                let locals = self.times.iter().map(|time| midnight + time);
-                ticks.extend(locals.flat_map(|local| wall.instants(local, self.rule)));
-            }
-        }
     }
 }
 
@@ -138,7 +138,7 @@ fn from_origin(interval: Interval, origin: i64, timing: &Timing) -> Plan {
         Unit::Month => Dates::Months { origin: local.date(), every },
     };
     let times = vec![local.time().duration_since(Time::midnight()).as_secs()];
-    Plan::Local(Local { dates, times, rule: Rule::wall(timing.dst), zone, origin: Some(origin) })
+    Plan::Local(Local { dates, times, rule: Rule::wall(timing.dst).beginning(origin), zone })
 }
 
 /// The last whole second at or before an instant.

@@ -18,17 +18,26 @@ pub(super) const DAY: i64 = 86_400;
 pub(super) struct Rule {
     gap: Gap,
     fold: Fold,
+    beginning: i64,
 }
 
 impl Rule {
     /// The clock is followed as it goes: both passes of what is repeated, nothing for what is skipped.
     pub(super) fn elapsed(dst: DstRule) -> Self {
-        Rule { gap: dst.gap.unwrap_or(Gap::Skip), fold: dst.fold.unwrap_or(Fold::Both) }
+        let (gap, fold) = (dst.gap.unwrap_or(Gap::Skip), dst.fold.unwrap_or(Fold::Both));
+        Rule { gap, fold, beginning: i64::MIN }
     }
 
     /// Each local time once: the first pass of what is repeated, the first instant after what is skipped.
     pub(super) fn wall(dst: DstRule) -> Self {
-        Rule { gap: dst.gap.unwrap_or(Gap::Shift), fold: dst.fold.unwrap_or(Fold::First) }
+        let (gap, fold) = (dst.gap.unwrap_or(Gap::Shift), dst.fold.unwrap_or(Fold::First));
+        Rule { gap, fold, beginning: i64::MIN }
+    }
+
+    /// Passes before a second of UTC do not count. An interval is reckoned from an instant, which names its pass: if
+    /// that is the second one, the tick is there.
+    pub(super) fn beginning(self, beginning: i64) -> Self {
+        Rule { beginning, ..self }
     }
 }
 
@@ -89,17 +98,19 @@ impl Wall {
         (only.local_start() <= midnight && only.local_end() >= end).then_some(only.ahead)
     }
 
-    /// The instants at which a planned local time ticks.
-    pub(super) fn instants(&self, local: i64, rule: Rule) -> Vec<i64> {
-        let passes = self.pieces.iter().filter(|piece| piece.shows(local)).map(|piece| local - piece.ahead);
-        let passes: Vec<i64> = passes.collect();
-        let chosen = match (passes.as_slice(), rule.fold) {
-            ([], _) => self.after_gap(local).filter(|_| rule.gap == Gap::Shift),
-            (all, Fold::First) => all.first().copied(),
-            (all, Fold::Last) => all.last().copied(),
-            (_, Fold::Both) => return passes,
-        };
-        chosen.into_iter().collect()
+    /// Adds the instants at which a planned local time ticks.
+    pub(super) fn add_instants(&self, local: i64, rule: Rule, ticks: &mut Vec<i64>) {
+        let showing = || self.pieces.iter().filter(|piece| piece.shows(local));
+        if showing().next().is_none() {
+            ticks.extend(self.after_gap(local).filter(|_| rule.gap == Gap::Shift));
+            return;
+        }
+        let mut passes = showing().map(|piece| local - piece.ahead).filter(|pass| *pass >= rule.beginning);
+        match rule.fold {
+            Fold::First => ticks.extend(passes.next()),
+            Fold::Last => ticks.extend(passes.next_back()),
+            Fold::Both => ticks.extend(passes),
+        }
     }
 
     /// The first instant after the gap that swallowed a local time, unless the gap is too long to be made up for.
