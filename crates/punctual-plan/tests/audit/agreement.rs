@@ -1,7 +1,7 @@
 //! Tables of definitions around the clock changes of zones that are hard to get right.
 
-use jiff::SignedDuration;
-use punctual_time::{Cron, Dialect, Interval, Once, Timing, Unit, Zone};
+use jiff::{SignedDuration, Timestamp};
+use punctual_time::{Cron, Dialect, Interval, Once, Spec, Timing, Unit, Zone};
 
 use crate::{around, at, changes, check, rules, zone};
 
@@ -177,5 +177,23 @@ fn bounds_windows_and_one_shots_agree() {
         check(&timing, &stretch);
         timing.bounds.end_at = Some(at("2026-03-20T00:00:00Z"));
         check(&timing, &stretch);
+    }
+}
+
+#[test]
+fn the_ends_of_time_are_audited_as_well() {
+    let month = SignedDuration::from_hours(31 * 24);
+    let stretches = [Timestamp::MIN..=Timestamp::MIN + month, Timestamp::MAX - month..=Timestamp::MAX];
+    for name in ["UTC", "Europe/Berlin", "Pacific/Kiritimati", "Pacific/Pago_Pago"] {
+        let cron = |spec: &str| Spec::from(spec.parse::<Cron>().expect("a spec"));
+        let every = |spec: &str| Spec::from(spec.parse::<Interval>().expect("an interval"));
+        for spec in [cron("0 */2 * * *"), cron("30 * L * 0"), every("7h"), every("1d"), every("monthly")] {
+            let mut timing = Timing::new(spec, zone(name));
+            for (stretch, created) in stretches.iter().flat_map(|one| [(one, one.start()), (one, one.end())])
+            {
+                timing.created_at = *created;
+                check(&timing, stretch);
+            }
+        }
     }
 }
