@@ -31,7 +31,7 @@ mod target;
 mod world;
 
 pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
-pub use audit::{Audit, Hole, Recorded, Span, audit_ledger};
+pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use event::{Event, admission_event, end_event, plan_events};
