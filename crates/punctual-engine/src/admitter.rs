@@ -45,11 +45,11 @@ async fn carry_out<S: Store>(
     if batch.rows.is_empty() {
         return Ok(Admitted { launches: Vec::new(), next_fire_at: batch.next_fire_at });
     }
-    let world = batch.world(now);
+    let mut world = batch.world(now);
     let due: Vec<Due> = batch.rows.iter().map(|row| row.due.clone()).collect();
     let mut rows: HashMap<RunKey, Launchable> =
         batch.rows.into_iter().map(|row| (row.due.run, row.launch)).collect();
-    let admissions = admit(&due, world);
+    let admissions = admit(&due, &mut world);
     let commits = store.admit(fence, now, admissions.clone()).await?;
     let mut launches = Vec::new();
     for admission in committed(&admissions, &commits) {
@@ -58,7 +58,7 @@ async fn carry_out<S: Store>(
             Verdict::Start => launches.push(row),
             Verdict::Wait(_) => {}
             Verdict::Later(at) => info!(run = %row.run, schedule = row.schedule_name, %at, "fires later"),
-            Verdict::Skip(reason) | Verdict::Miss(reason) => {
+            Verdict::Skip(reason) | Verdict::Miss(reason) | Verdict::Fail(reason) => {
                 info!(run = %row.run, schedule = row.schedule_name, scheduled_for = %row.scheduled_for, %reason, "not run");
             }
         }

@@ -66,7 +66,7 @@ impl Stage {
         let due = self.store.due(now).await.expect("due rows").rows;
         let row: Due = due.first().expect("something is due").due.clone();
         let run = row.run;
-        let admissions = admit(&[row], World::free(now));
+        let admissions = admit(&[row], &mut World::free(now));
         assert_eq!(self.store.admit(fence, now, admissions).await.expect("an admission"), [Commit::Done]);
         run
     }

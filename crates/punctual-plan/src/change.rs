@@ -77,7 +77,7 @@ pub enum OpenKind {
 }
 
 /// A schedule as it was before the change.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Before<'a> {
     /// When the version that ends ticked; none if it follows another schedule, or can no more be read.
     pub timing: Option<&'a Timing>,
@@ -85,6 +85,8 @@ pub struct Before<'a> {
     pub cursor: Cursor,
     /// Its rows that are not in flight and have not ended.
     pub open: &'a [Open],
+    /// Why it was not active, if it was not: its unplanned ticks were missed for that, and no policy judges them any more.
+    pub slept: Option<Reason>,
     /// The latest tick that was launched: one that fired early belongs to the version that fired it.
     pub launched_through: Option<Timestamp>,
 }
@@ -113,7 +115,7 @@ pub struct Changed {
 ///     planned_through: "2026-01-01T10:00:30Z".parse()?,
 ///     decided_through: "2026-01-01T09:59:30Z".parse()?,
 /// };
-/// let before = Before { timing: Some(&timing), cursor, open: &[row], launched_through: None };
+/// let before = Before { timing: Some(&timing), cursor, open: &[row], slept: None, launched_through: None };
 /// let early = change(&before, &Change::Delete, "2026-01-01T09:59:59Z".parse()?);
 /// assert_eq!(early.removed, [RunKey(1)]);
 /// let late = change(&before, &Change::Delete, "2026-01-01T10:00:00Z".parse()?);
@@ -139,7 +141,7 @@ pub fn change(before: &Before<'_>, change: &Change, now: Timestamp) -> Changed {
         }
     }
     if let Some(timing) = before.timing.filter(|timing| !timing.is_exhausted()) {
-        let end = NonFire::Skipped(reason);
+        let end = before.slept.clone().map_or(NonFire::Skipped(reason), NonFire::Missed);
         Sections::of(timing, before.cursor.planned_through, at, &end).write(&mut changed.plan);
     }
     changed

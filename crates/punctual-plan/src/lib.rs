@@ -13,6 +13,7 @@ mod admit;
 mod audit;
 mod breaker;
 mod change;
+mod event;
 mod id;
 mod jitter;
 mod limit;
@@ -24,14 +25,16 @@ mod reason;
 mod run;
 mod schedule;
 mod settle;
+mod simulate;
 mod state;
 mod target;
 mod world;
 
 pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
-pub use audit::{Audit, Hole, Recorded, Span, audit_ledger};
+pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
+pub use event::{Event, admission_event, end_event, plan_events};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
 pub use limit::*;
 pub use name::{Named, UnknownName};
@@ -42,9 +45,13 @@ pub use plan::{
 };
 pub use policy::{CatchUp, Delivery, Dependency, Jitter, JitterMode, Launch, Overlap, Policy};
 pub use reason::{Described, Reason, ReasonError};
-pub use run::{OrgLimit, Origin, RunState, RunStatus, Wait, Waiting};
+pub use run::{Attempt, OrgLimit, Origin, Run, RunState, RunStatus, Wait, Waiting};
 pub use schedule::{Chain, ChainOn, Owner, Schedule, When};
 pub use settle::{Alert, Chained, Follower, InFlight, Next, Outcome, Settlement, Situation, settle};
+pub use simulate::{
+    Account, Act, Behaviour, Edit, Failing, How, Logged, Member, Outage, RangeRecord, Request, Scenario,
+    Simulated, Version, simulate,
+};
 pub use state::{Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, Queue, Target, Webhook};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::name::named;
-use crate::{Reason, RunKey};
+use crate::{Reason, RunKey, ScheduleKey};
 
 named! {
     /// Where a run is in its life, as one word.
@@ -163,6 +163,45 @@ impl RunState {
             Self::Waiting(_) | Self::Enqueued { .. } | Self::Running { .. } | Self::Success { .. } => None,
         }
     }
+}
+
+/// A ledger entry: one run, with everything that was done for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its own id.
+    pub key: RunKey,
+    /// Its schedule.
+    pub schedule: ScheduleKey,
+    /// The version of the schedule that it belongs to.
+    pub version: i64,
+    /// What brought it about.
+    pub origin: Origin,
+    /// What tells it from others of its instant: empty for ticks, the upstream run for chained ones, the request's key
+    /// for manual ones and backfills.
+    pub nonce: String,
+    /// The instant it stands for, in whole seconds.
+    pub scheduled_for: Timestamp,
+    /// When it is or was to be admitted.
+    pub fire_at: Timestamp,
+    /// Where it is in its life.
+    pub state: RunState,
+    /// What it waited for last, if it ever did.
+    pub waited: Option<Waiting>,
+    /// Each time it was launched.
+    pub attempts: Vec<Attempt>,
+}
+
+/// One launch of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Its number, from 1.
+    pub number: u32,
+    /// When it was launched.
+    pub started_at: Timestamp,
+    /// When it ended, if it has.
+    pub ended_at: Option<Timestamp>,
+    /// Why it failed, if it has.
+    pub reason: Option<Reason>,
 }
 
 /// A run that waits after its instant has come.

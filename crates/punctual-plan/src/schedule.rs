@@ -30,7 +30,7 @@ pub struct Schedule {
     /// When it runs, made definite.
     pub when: When,
     /// What it wants to happen to its ticks.
-    pub policy: Policy,
+    pub policy: Arc<Policy>,
     /// Where a run goes.
     pub target: Arc<Target>,
     /// What its runs carry.
@@ -65,7 +65,7 @@ impl Schedule {
             spec: timing.spec.to_string(),
             dialect,
             when: When::Ticks(Box::new(timing)),
-            policy: Policy::default(),
+            policy: Arc::default(),
             target: Arc::new(Target { name: name.to_owned(), action, breaker: BreakerRule::default() }),
             payload: Object::new(),
         }

@@ -62,6 +62,8 @@ pub struct Situation<'a> {
     pub now: Timestamp,
     /// What its schedule wants.
     pub policy: &'a Policy,
+    /// Whether its schedule is active: nothing of one that was paused or deleted is tried again.
+    pub is_active: bool,
     /// Which attempt ended, from 1.
     pub attempt: u32,
     /// What the runs of its schedule came to so far.
@@ -82,6 +84,7 @@ impl<'a> Situation<'a> {
         Self {
             now,
             policy,
+            is_active: true,
             attempt: 1,
             counters: Counters::default(),
             target: "",
@@ -266,7 +269,7 @@ impl Situation<'_> {
 
     /// Another attempt after a delay, if there is one and attempts are left; else the run fails.
     fn retry(&self, delay: Option<SignedDuration>, attempts_max: u32, reason: Reason) -> Next {
-        match delay.filter(|_| self.attempt < attempts_max) {
+        match delay.filter(|_| self.is_active && self.attempt < attempts_max) {
             Some(delay) => Next::Retry {
                 attempt: self.attempt + 1,
                 at: self.now.saturating_add(delay).unwrap_or(Timestamp::MAX),

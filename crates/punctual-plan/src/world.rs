@@ -1,6 +1,7 @@
 //! The world that `admit` decides in: everything that was read beside the due rows, as data.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -21,7 +22,7 @@ pub struct World {
     /// The run that holds each guard key.
     pub guards: HashMap<(OrgKey, String), RunKey>,
     /// The breaker of each target.
-    pub breakers: HashMap<String, Breaker>,
+    pub breakers: HashMap<(OrgKey, String), Breaker>,
     /// How much each org has used.
     pub orgs: HashMap<OrgKey, OrgUse>,
 }
@@ -45,13 +46,11 @@ impl World {
 #[derive(Clone, Debug, Default)]
 pub struct Standing {
     /// What it wants.
-    pub policy: Policy,
+    pub policy: Arc<Policy>,
     /// Its runs whose next attempt is planned, in the order of their ticks.
     pub retrying: Vec<RunKey>,
     /// Where its runs go, as the breaker knows it.
     pub target: String,
-    /// The schedules it depends on, with their latest tick at or before the due one.
-    pub upstream: Vec<Upstream>,
     /// How many of its ticks may still be admitted, of how many; none if there is no such bound.
     pub runs_left: Option<RunsLeft>,
 }

@@ -1,6 +1,8 @@
 //! Goal: at its instant each row starts, waits or ends for one reason, and takes what it needs exactly once.
 //! Method: due rows and a world, against one line per verdict with its claims and effects, as text.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
     Admission, Breaker, CatchUp, Claim, Dependency, Due, Effect, Lane, OrgKey, OrgLimits, OrgUse, Origin,
@@ -25,7 +27,7 @@ fn world(now: &str, standing: Standing) -> World {
 
 fn wants(change: impl FnOnce(&mut Policy)) -> Standing {
     let mut standing = Standing { target: "mail".to_owned(), ..Standing::default() };
-    change(&mut standing.policy);
+    change(Arc::make_mut(&mut standing.policy));
     standing
 }
 
@@ -34,7 +36,7 @@ fn claim(claim: &Claim) -> String {
         Claim::Lane(Lane::Schedule(_)) => "schedule".to_owned(),
         Claim::Lane(Lane::Shared(_, name)) => format!("lane {name}"),
         Claim::Guard(_, key) => format!("guard {key}"),
-        Claim::Probe(target) => format!("probe {target}"),
+        Claim::Probe(_, target) => format!("probe {target}"),
         Claim::Place(_) => "place".to_owned(),
         Claim::MaxRuns(_) => "max_runs".to_owned(),
     }
@@ -60,6 +62,7 @@ fn line(admission: &Admission) -> String {
         },
         Verdict::Skip(reason) => format!("skipped {}", reason.code()),
         Verdict::Miss(reason) => format!("missed {}", reason.code()),
+        Verdict::Fail(reason) => format!("failed {}", reason.code()),
     };
     let mut said = format!("{} {verdict}", admission.run);
     if !admission.claims.is_empty() {
@@ -69,8 +72,8 @@ fn line(admission: &Admission) -> String {
     admission.effects.iter().fold(said, |said, one| format!("{said}, {}", effect(one)))
 }
 
-fn check(due: &[Due], world: World, expected: &[&str]) {
-    let said: Vec<String> = admit(due, world).iter().map(line).collect();
+fn check(due: &[Due], mut world: World, expected: &[&str]) {
+    let said: Vec<String> = admit(due, &mut world).iter().map(line).collect();
     assert_eq!(said, expected);
 }
 
@@ -131,7 +134,7 @@ fn a_hundred_late_rows_fire_at_one_wake_and_the_rest_a_tick_later() {
         policy.catch_up = CatchUp::RunAll;
         policy.max_catch_up = 1_000;
     });
-    let admissions = admit(&rows, world("11:00:00", standing));
+    let admissions = admit(&rows, &mut world("11:00:00", standing));
     let starts = admissions.iter().filter(|one| one.verdict == Verdict::Start).count();
     let later = admissions.iter().filter(|one| one.verdict == Verdict::Later(at("11:00:01"))).count();
     assert_eq!((starts, later), (100, 50));
@@ -229,7 +232,7 @@ fn an_open_breaker_lets_a_single_probe_through_when_its_time_is_over() {
     let world = |until: &str| {
         let mut world = world("10:00:00", wants(|_| {}));
         world.schedules.insert(ScheduleKey(2), wants(|_| {}));
-        world.breakers.insert("mail".to_owned(), Breaker::Open { until: at(until) });
+        world.breakers.insert((OrgKey(1), "mail".to_owned()), Breaker::Open { until: at(until) });
         world
     };
     check(&rows, world("10:00:01"), &["run-1 skipped breaker_open", "run-2 skipped breaker_open"]);
@@ -241,16 +244,17 @@ fn an_open_breaker_lets_a_single_probe_through_when_its_time_is_over() {
 #[test]
 fn a_tick_waits_for_what_it_depends_on_and_not_for_what_has_failed() {
     let check = |latest: &[Option<RunStatus>], expected: &str| {
-        let mut standing =
+        let standing =
             wants(|policy| policy.depends_on = Some(Dependency::on(vec![ScheduleId(uuid::Uuid::nil())])));
-        standing.upstream = latest
+        let upstream = latest
             .iter()
             .map(|status| Upstream {
                 schedule: "load".to_owned(),
                 latest: status.map(|status| (at("09:00:00"), status)),
             })
             .collect();
-        check(&[tick(1, "10:00:00")], world("10:00:00", standing), &[expected]);
+        let row = Due { upstream, ..tick(1, "10:00:00") };
+        check(&[row], world("10:00:00", standing), &[expected]);
     };
     check(&[Some(RunStatus::Success)], "run-1 starts [schedule]");
     check(&[Some(RunStatus::Success), Some(RunStatus::Running)], "run-1 waits for load until 11:00:00");
@@ -267,7 +271,7 @@ fn a_wait_ends_at_its_deadline() {
         deadline: at("11:00:00"),
     };
     let row = Due { waiting: Some(waiting), ..tick(1, "10:00:00") };
-    let [admission] = admit(&[row], World::free(at("11:00:00"))).try_into().expect("one row");
+    let [admission] = admit(&[row], &mut World::free(at("11:00:00"))).try_into().expect("one row");
     let Verdict::Skip(reason) = admission.verdict else { panic!("it waited too long") };
     assert_eq!(reason.to_string(), "it waited 3600 s for `load`");
 }
@@ -313,4 +317,34 @@ fn schedules_that_share_a_lane_take_turns() {
     check(Overlap::Skip, "run-2 skipped overlap");
     check(Overlap::Queue, "run-2 waits behind run-1");
     check(Overlap::Allow, "run-2 starts");
+}
+
+#[test]
+fn a_retry_is_never_skipped_it_waits_or_fails() {
+    let retry = || Due { attempt: 2, ..tick(2, "09:00:00") };
+    let check = |world: World, expected| check(&[retry()], world, &[expected]);
+    for overlap in [Overlap::Skip, Overlap::Queue, Overlap::Cancel] {
+        check(overlapping(overlap, &[RunKey(3)]), "run-2 waits behind run-1");
+    }
+    check(overlapping(Overlap::Allow, &[]), "run-2 starts");
+    check(
+        world("10:00:00", wants(|policy| policy.start_deadline = Some(SignedDuration::ZERO))),
+        "run-2 starts [schedule]",
+    );
+    let mut guarded = world("10:00:00", wants(|policy| policy.guard = Some("poll".to_owned())));
+    guarded.guards.insert((OrgKey(1), "poll".to_owned()), RunKey(9));
+    check(guarded, "run-2 waits behind run-9");
+    let broken = |breaker| {
+        let mut world = world("10:00:00", wants(|_| {}));
+        world.breakers.insert((OrgKey(1), "mail".to_owned()), breaker);
+        world
+    };
+    check(broken(Breaker::Open { until: at("10:05:00") }), "run-2 fires 10:05:00");
+    check(broken(Breaker::HalfOpen { probe: RunKey(9) }), "run-2 waits behind run-9");
+    let waiting =
+        Waiting { wait: Wait::Turn { behind: RunKey(1) }, since: at("09:00:00"), deadline: at("10:00:00") };
+    let [late] = admit(&[Due { waiting: Some(waiting), ..retry() }], &mut World::free(at("10:00:00")))
+        .try_into()
+        .expect("one row");
+    assert_eq!(line(&late), "run-2 failed waited_too_long");
 }

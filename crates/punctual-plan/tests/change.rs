@@ -1,6 +1,8 @@
 //! Goal: a change ends what it found planned, fires nothing for the past and leaves no tick without an entry.
 //! Method: a schedule with open rows, a change and now, against what happens to each row, as text.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use punctual_plan::{
     Action, Before, CatchUp, Change, Changed, Cursor, EntryState, Open, OpenKind, Plan, Process, RunKey,
@@ -51,7 +53,8 @@ fn check(what: &Change, now: &str, expected: &str) {
         row(3, "11:00:00", OpenKind::Unlaunched),
     ];
     let cursor = Cursor { planned_through: at("11:30:00"), decided_through: at("09:30:00") };
-    let before = Before { timing: schedule.when.timing(), cursor, open: &open, launched_through: None };
+    let before =
+        Before { timing: schedule.when.timing(), cursor, open: &open, slept: None, launched_through: None };
     assert_eq!(ledger(&change(&before, what, at(now))), expected, "{what:?}");
 }
 
@@ -115,8 +118,13 @@ fn ticks_that_nobody_planned_end_with_the_change() {
 fn a_tick_that_fired_early_is_not_planned_again_by_the_next_version() {
     let schedule = schedule("0 * * * *");
     let cursor = Cursor { planned_through: at("11:30:00"), decided_through: at("10:58:00") };
-    let before =
-        Before { timing: schedule.when.timing(), cursor, open: &[], launched_through: Some(at("11:00:00")) };
+    let before = Before {
+        timing: schedule.when.timing(),
+        cursor,
+        open: &[],
+        slept: None,
+        launched_through: Some(at("11:00:00")),
+    };
     let changed = change(&before, &Change::Edit { version: 2 }, at("10:59:00"));
     assert_eq!(changed.plan.cursor.planned_through, at("11:00:00"));
 }
@@ -125,7 +133,7 @@ fn a_tick_that_fired_early_is_not_planned_again_by_the_next_version() {
 fn a_pause_is_judged_by_the_catch_up_policy_at_resume() {
     let resumed = |catch_up| {
         let mut schedule = schedule("0 * * * *");
-        schedule.policy.catch_up = catch_up;
+        Arc::make_mut(&mut schedule.policy).catch_up = catch_up;
         let subject = Subject::of(&schedule, Cursor::starting(at("10:30:00"))).expect("it has ticks");
         entries(&resume(&subject, &paused(), Window::at(at("12:00:30")))).join(" | ")
     };

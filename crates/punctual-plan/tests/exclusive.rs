@@ -2,6 +2,7 @@
 //! Method: random rows, policies, guards and runs in flight; the starts of one batch are counted per claim.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -41,7 +42,7 @@ proptest! {
             }
             let in_flight = running.into_iter().collect();
             world.lanes.insert(Lane::Schedule(key), Traffic { in_flight, ..Traffic::default() });
-            world.schedules.insert(key, Standing { policy, ..Standing::default() });
+            world.schedules.insert(key, Standing { policy: Arc::new(policy), ..Standing::default() });
         }
         let before = world.clone();
         let rows: Vec<Due> = (1..)
@@ -50,7 +51,7 @@ proptest! {
                 Due::tick(RunKey(run), ScheduleKey(*key), start() + SignedDuration::from_secs(*second))
             })
             .collect();
-        let admissions = admit(&rows, world);
+        let admissions = admit(&rows, &mut world);
         prop_assert_eq!(admissions.len(), rows.len(), "every due row has its verdict");
         let mut holders: HashMap<Claim, usize> = HashMap::new();
         for admission in admissions.iter().filter(|one| one.verdict == Verdict::Start) {

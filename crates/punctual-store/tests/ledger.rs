@@ -130,7 +130,7 @@ async fn a_settled_run_frees_its_schedule_and_is_counted() {
     bench.create("one", "*/20 * * * * *", at("10:00:05")).await;
     let (fence, _) = bench.store.take_over(bench.node("one")).await.unwrap();
     let due = bench.store.due(at("10:00:20")).await.unwrap().rows;
-    let verdicts = admit(&[due[0].due.clone()], World::free(at("10:00:20")));
+    let verdicts = admit(&[due[0].due.clone()], &mut World::free(at("10:00:20")));
     bench.store.admit(fence, at("10:00:20"), verdicts).await.unwrap();
     let overlapping = bench.admissions(at("10:00:40")).await;
     assert!(matches!(overlapping[0].verdict, Verdict::Skip(_)), "{overlapping:?}");

@@ -197,7 +197,7 @@ fn a_schedule_is_read_as_the_definition_that_the_plan_decides_by() {
     assert_eq!((a.id, &a.owner, a.version), (id, &owner, 1));
     assert_eq!((a.spec.as_str(), a.dialect), ("0  3 * * *", Dialect::Posix), "as it was written");
     assert_eq!(a.when.timing().map(|timing| timing.created_at), Some(now()));
-    assert_eq!(a.policy, Policy::default());
+    assert_eq!(*a.policy, Policy::default());
     let delay = SignedDuration::from_mins(5);
     assert_eq!(b.when, When::Chain(Chain { delay, ..Chain::new(id, ChainOn::Success) }));
     assert_eq!(c.policy.depends_on, Some(Dependency::on(vec![id])));

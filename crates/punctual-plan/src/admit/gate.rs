@@ -6,7 +6,9 @@ use super::{Admission, Claim, Due, Effect, Verdict};
 use crate::breaker::Passage;
 use crate::limit::{QUEUE_MAX, WAIT_MAX};
 use crate::world::{Standing, Traffic};
-use crate::{Breaker, Lane, OrgLimit, Origin, OverLimit, Overlap, Reason, RunStatus, Wait, Waiting, World};
+use crate::{
+    Breaker, Lane, OrgLimit, Origin, OverLimit, Overlap, Reason, RunKey, RunStatus, Wait, Waiting, World,
+};
 
 /// Decides a row that is not late.
 pub(super) fn pass(row: &Due, world: &World) -> Admission {
@@ -52,6 +54,7 @@ pub(super) fn enter(row: &Due, admission: &Admission, world: &mut World) {
     }
     if admission.verdict == Verdict::Start {
         traffic.in_flight.push(row.run);
+        standing.retrying.retain(|run| *run != row.run);
     }
     for claim in &admission.claims {
         match claim {
@@ -59,8 +62,8 @@ pub(super) fn enter(row: &Due, admission: &Admission, world: &mut World) {
             Claim::Guard(org, key) => {
                 world.guards.insert((*org, key.clone()), row.run);
             }
-            Claim::Probe(target) => {
-                world.breakers.insert(target.clone(), Breaker::HalfOpen { probe: row.run });
+            Claim::Probe(org, target) => {
+                world.breakers.insert((*org, target.clone()), Breaker::HalfOpen { probe: row.run });
             }
             Claim::Place(org) => {
                 if let Some(used) = world.orgs.get_mut(org) {
@@ -87,8 +90,14 @@ struct Gate<'a> {
 }
 
 impl Gate<'_> {
-    fn is_tick(&self) -> bool {
-        self.row.origin == Origin::Tick
+    /// Whether it came by the schedule itself, not by a person.
+    fn is_planned(&self) -> bool {
+        matches!(self.row.origin, Origin::Tick | Origin::Chained)
+    }
+
+    /// What it becomes if it does not start: one that was launched before cannot be skipped any more.
+    fn end(&self, reason: Reason) -> Verdict {
+        if self.row.is_retry() { Verdict::Fail(reason) } else { Verdict::Skip(reason) }
     }
 
     /// A skip that was known ahead is applied at its instant.
@@ -96,10 +105,15 @@ impl Gate<'_> {
         self.row.verdict.clone().map(Verdict::Skip)
     }
 
+    /// How long after its tick it may start; one that was launched before has started.
+    fn start_deadline(&self) -> Option<SignedDuration> {
+        self.standing.policy.start_deadline.filter(|_| self.is_planned() && !self.row.is_retry())
+    }
+
     fn deadline(&self) -> Option<Verdict> {
         let now = self.world.now;
-        let limit = self.standing.policy.start_deadline.filter(|_| self.is_tick());
-        if let Some(limit) = limit.filter(|limit| now.duration_since(self.row.scheduled_for) > *limit) {
+        let is_past = |limit: &SignedDuration| now.duration_since(self.row.scheduled_for) > *limit;
+        if let Some(limit) = self.start_deadline().filter(is_past) {
             return Some(Verdict::Skip(Reason::StartDeadline { limit_s: limit.as_secs(), at: now }));
         }
         let waiting = self.row.waiting.as_ref().filter(|waiting| waiting.deadline <= now)?;
@@ -109,16 +123,18 @@ impl Gate<'_> {
             Wait::Limit { limit } => format!("room under the org's limit `{limit}`"),
         };
         let limit_s = waiting.deadline.duration_since(waiting.since).as_secs();
-        Some(Verdict::Skip(Reason::WaitedTooLong { limit_s, wanted }))
+        Some(self.end(Reason::WaitedTooLong { limit_s, wanted }))
     }
 
     fn max_runs(&self) -> Option<Verdict> {
-        let runs = self.standing.runs_left.filter(|runs| self.is_tick() && runs.left == 0)?;
+        let is_counted = self.is_planned() && !self.row.is_retry();
+        let runs = self.standing.runs_left.filter(|runs| is_counted && runs.left == 0)?;
         Some(Verdict::Skip(Reason::MaxRuns { max: runs.max }))
     }
 
     fn upstream(&self) -> Option<Verdict> {
-        let timeout = self.standing.policy.depends_on.as_ref().filter(|_| self.is_tick())?.timeout;
+        let is_asked = self.row.origin == Origin::Tick && !self.row.is_retry();
+        let timeout = self.standing.policy.depends_on.as_ref().filter(|_| is_asked)?.timeout;
         let ended = |upstream: &crate::Upstream| match upstream.latest {
             None => Some(Reason::UpstreamAbsent { schedule: upstream.schedule.clone() }),
             Some((tick, status)) if status.is_terminal() && status != RunStatus::Success => {
@@ -127,21 +143,24 @@ impl Gate<'_> {
             Some(_) => None,
         };
         // One that can no more succeed ends the wait at once, whatever the others do.
-        if let Some(reason) = self.standing.upstream.iter().find_map(ended) {
+        if let Some(reason) = self.row.upstream.iter().find_map(ended) {
             return Some(Verdict::Skip(reason));
         }
         let is_pending = |upstream: &&crate::Upstream| {
             upstream.latest.is_some_and(|(_, status)| status != RunStatus::Success)
         };
-        let pending = self.standing.upstream.iter().find(is_pending)?;
+        let pending = self.row.upstream.iter().find(is_pending)?;
         Some(self.wait(Wait::Upstream { schedule: pending.schedule.clone() }, timeout))
     }
 
-    /// The run that this one would have to wait for, if runs of the schedule take turns.
-    fn ahead(&self) -> Option<crate::RunKey> {
+    /// The run that this one would have to wait for, if runs of its lane take turns.
+    fn ahead(&self) -> Option<RunKey> {
         let is_queue = self.standing.policy.overlap == Overlap::Queue;
-        let retrying = self.standing.retrying.first().filter(|_| is_queue);
-        let earlier = self.traffic.waiting.first().filter(|run| is_queue && **run != self.row.run);
+        let is_other = |run: &&RunKey| **run != self.row.run;
+        // A retry keeps its turn before those that wait.
+        let behind_others = is_queue && !self.row.is_retry();
+        let retrying = self.standing.retrying.iter().find(is_other).filter(|_| behind_others);
+        let earlier = self.traffic.waiting.first().filter(is_other).filter(|_| behind_others);
         self.traffic.in_flight.first().or(retrying).or(earlier).copied()
     }
 
@@ -149,17 +168,21 @@ impl Gate<'_> {
         if self.row.is_forced {
             return None;
         }
-        let ahead = self.ahead()?;
+        let behind = self.ahead()?;
+        let turn = || self.wait(Wait::Turn { behind }, WAIT_MAX);
         match self.standing.policy.overlap {
-            Overlap::Skip => Some(Verdict::Skip(Reason::Overlap { run: ahead })),
+            Overlap::Allow => None,
+            Overlap::Skip | Overlap::Cancel if self.row.is_retry() => Some(turn()),
+            Overlap::Cancel => None,
+            Overlap::Skip => Some(Verdict::Skip(Reason::Overlap { run: behind })),
             Overlap::Queue => {
                 let others = self.traffic.waiting.iter().filter(|run| **run != self.row.run).count();
-                if self.row.waiting.is_none() && others >= QUEUE_MAX as usize {
+                let is_new = self.row.waiting.is_none() && !self.row.is_retry();
+                if is_new && others >= QUEUE_MAX as usize {
                     return Some(Verdict::Skip(Reason::QueueFull { max: QUEUE_MAX }));
                 }
-                Some(self.wait(Wait::Turn { behind: ahead }, WAIT_MAX))
+                Some(turn())
             }
-            Overlap::Allow | Overlap::Cancel => None,
         }
     }
 
@@ -167,22 +190,31 @@ impl Gate<'_> {
         let key = self.standing.policy.guard.as_ref()?;
         let holder = *self.world.guards.get(&(self.row.org, key.clone()))?;
         // What this row cancels gives its guard back.
-        let is_cancelled = self.cancels().contains(&holder);
-        (!is_cancelled).then(|| Verdict::Skip(Reason::Guard { run: holder, key: key.clone() }))
+        if self.cancels().contains(&holder) {
+            return None;
+        }
+        Some(match self.row.is_retry() {
+            true => self.wait(Wait::Turn { behind: holder }, WAIT_MAX),
+            false => Verdict::Skip(Reason::Guard { run: holder, key: key.clone() }),
+        })
     }
 
     fn passage(&self) -> Passage {
-        let breaker =
-            self.world.breakers.get(&self.standing.target).filter(|_| self.row.origin != Origin::Manual);
+        if self.world.breakers.is_empty() || self.row.origin == Origin::Manual {
+            return Passage::Free;
+        }
+        let breaker = self.world.breakers.get(&(self.row.org, self.standing.target.clone()));
         breaker.map_or(Passage::Free, |breaker| breaker.passage(self.world.now))
     }
 
     fn breaker(&self) -> Option<Verdict> {
         let target = self.standing.target.clone();
-        match self.passage() {
-            Passage::Free | Passage::Probe => None,
-            Passage::ShutUntil(until) => Some(Verdict::Skip(Reason::BreakerOpen { until, target })),
-            Passage::Probed(run) => Some(Verdict::Skip(Reason::BreakerProbe { run, target })),
+        match (self.passage(), self.row.is_retry()) {
+            (Passage::Free | Passage::Probe, _) => None,
+            (Passage::ShutUntil(until), true) => Some(Verdict::Later(until)),
+            (Passage::ShutUntil(until), false) => Some(Verdict::Skip(Reason::BreakerOpen { until, target })),
+            (Passage::Probed(behind), true) => Some(self.wait(Wait::Turn { behind }, WAIT_MAX)),
+            (Passage::Probed(run), false) => Some(Verdict::Skip(Reason::BreakerProbe { run, target })),
         }
     }
 
@@ -193,8 +225,8 @@ impl Gate<'_> {
         let (limit, max) = reached(OrgLimit::InFlight, used.in_flight, used.limits.in_flight_max)
             .or_else(|| reached(OrgLimit::PerMinute, used.per_minute, used.limits.per_minute_max))?;
         Some(match used.limits.over {
-            OverLimit::Skip => Verdict::Skip(Reason::OrgLimit { limit, max }),
-            OverLimit::Wait => self.wait(Wait::Limit { limit }, WAIT_MAX),
+            OverLimit::Skip if !self.row.is_retry() => Verdict::Skip(Reason::OrgLimit { limit, max }),
+            OverLimit::Skip | OverLimit::Wait => self.wait(Wait::Limit { limit }, WAIT_MAX),
         })
     }
 
@@ -202,15 +234,16 @@ impl Gate<'_> {
     fn wait(&self, wait: Wait, longest: SignedDuration) -> Verdict {
         let since = self.row.waiting.as_ref().map_or(self.world.now, |waiting| waiting.since);
         let deadline = since.saturating_add(longest).unwrap_or(Timestamp::MAX);
-        let start_by = self.standing.policy.start_deadline.filter(|_| self.is_tick());
-        let start_by = start_by.and_then(|limit| self.row.scheduled_for.saturating_add(limit).ok());
+        let start_by =
+            self.start_deadline().and_then(|limit| self.row.scheduled_for.saturating_add(limit).ok());
         let deadline = start_by.map_or(deadline, |start_by| deadline.min(start_by));
         Verdict::Wait(Waiting { wait, since, deadline })
     }
 
     /// The runs in flight that this one cancels.
-    fn cancels(&self) -> &[crate::RunKey] {
-        let cancels = self.standing.policy.overlap == Overlap::Cancel && !self.row.is_forced;
+    fn cancels(&self) -> &[RunKey] {
+        let cancels =
+            self.standing.policy.overlap == Overlap::Cancel && !self.row.is_forced && !self.row.is_retry();
         if cancels { &self.traffic.in_flight } else { &[] }
     }
 
@@ -218,19 +251,17 @@ impl Gate<'_> {
     fn open(&self) -> Admission {
         let mut admission = Admission::plain(self.row, Verdict::Start);
         let by = format!("its later {}", self.row.run);
-        if self.standing.policy.overlap == Overlap::Cancel && !self.row.is_forced {
+        if self.standing.policy.overlap == Overlap::Cancel && !self.row.is_forced && !self.row.is_retry() {
             let older = self.traffic.waiting.iter().filter(|run| **run != self.row.run);
-            let superseded =
-                |run: &crate::RunKey| Effect::EndWait(*run, Reason::Superseded { by: by.clone() });
+            let superseded = |run: &RunKey| Effect::EndWait(*run, Reason::Superseded { by: by.clone() });
             admission.effects.extend(older.map(superseded));
         }
-        if self.is_tick() && self.standing.policy.overlap.supersedes_retries() {
-            let superseded =
-                |run: &crate::RunKey| Effect::EndRetry(*run, Reason::Superseded { by: by.clone() });
+        if self.is_planned() && !self.row.is_retry() && self.standing.policy.overlap.supersedes_retries() {
+            let superseded = |run: &RunKey| Effect::EndRetry(*run, Reason::Superseded { by: by.clone() });
             admission.effects.extend(self.standing.retrying.iter().map(superseded));
         }
         if let Some(behind) = self.cancels().first() {
-            let cancelled = |run: &crate::RunKey| Effect::Cancel(*run, Reason::Cancelled { by: by.clone() });
+            let cancelled = |run: &RunKey| Effect::Cancel(*run, Reason::Cancelled { by: by.clone() });
             admission.effects.extend(self.cancels().iter().map(cancelled));
             admission.verdict = self.wait(Wait::Turn { behind: *behind }, WAIT_MAX);
             return admission;
@@ -245,9 +276,12 @@ impl Gate<'_> {
         let mut claims = Vec::new();
         claims.extend(is_exclusive.then(|| Claim::Lane(self.lane.clone())));
         claims.extend(policy.guard.clone().map(|key| Claim::Guard(self.row.org, key)));
-        claims.extend((self.passage() == Passage::Probe).then(|| Claim::Probe(self.standing.target.clone())));
+        claims.extend(
+            (self.passage() == Passage::Probe)
+                .then(|| Claim::Probe(self.row.org, self.standing.target.clone())),
+        );
         claims.extend(self.world.orgs.contains_key(&self.row.org).then_some(Claim::Place(self.row.org)));
-        let is_counted = self.is_tick() && self.standing.runs_left.is_some();
+        let is_counted = self.is_planned() && !self.row.is_retry() && self.standing.runs_left.is_some();
         claims.extend(is_counted.then_some(Claim::MaxRuns(self.row.schedule)));
         claims
     }

@@ -11,7 +11,7 @@ use crate::{CatchUp, Origin, Pace, Policy, Reason, RunKey, ScheduleKey, World};
 /// The verdicts over rows that do not go on to the gate.
 pub(super) fn judge(ready: &[&Due], world: &World) -> HashMap<RunKey, Verdict> {
     let mut by_schedule: BTreeMap<ScheduleKey, Vec<&Due>> = BTreeMap::new();
-    let policy = |schedule| world.schedules.get(&schedule).map(|standing| &standing.policy);
+    let policy = |schedule| world.schedules.get(&schedule).map(|standing| &*standing.policy);
     let default = Policy::default();
     for row in ready.iter().filter(|row| is_open(row, policy(row.schedule).unwrap_or(&default))) {
         by_schedule.entry(row.schedule).or_default().push(row);
@@ -34,7 +34,11 @@ pub(super) fn judge(ready: &[&Due], world: &World) -> HashMap<RunKey, Verdict> {
 /// Whether catch-up has not decided the row yet: an armed tick that fires at its own time.
 fn is_open(row: &Due, policy: &Policy) -> bool {
     let own = row.scheduled_for.saturating_add(policy.jitter.max).unwrap_or(Timestamp::MAX);
-    row.origin == Origin::Tick && row.verdict.is_none() && row.waiting.is_none() && row.fire_at <= own
+    row.origin == Origin::Tick
+        && !row.is_retry()
+        && row.verdict.is_none()
+        && row.waiting.is_none()
+        && row.fire_at <= own
 }
 
 /// The due ticks of one schedule, oldest first.

@@ -9,9 +9,9 @@ mod late;
 
 use jiff::Timestamp;
 
-use crate::{Lane, OrgKey, Origin, Reason, RunKey, ScheduleKey, Waiting, World};
+use crate::{Lane, OrgKey, Origin, Reason, RunKey, ScheduleKey, Upstream, Waiting, World};
 
-/// A row whose instant has come: armed, or waiting and woken.
+/// A row whose instant has come: armed, waiting and woken, or about to be tried again.
 #[derive(Clone, Debug)]
 pub struct Due {
     /// The row.
@@ -30,6 +30,10 @@ pub struct Due {
     pub verdict: Option<Reason>,
     /// How it has waited since its instant, if it has.
     pub waiting: Option<Waiting>,
+    /// Which attempt a start would be, from 1.
+    pub attempt: u32,
+    /// The schedules it depends on, with their latest tick at or before its own.
+    pub upstream: Vec<Upstream>,
     /// Whether a person wants it beside whatever is in flight.
     pub is_forced: bool,
 }
@@ -46,8 +50,15 @@ impl Due {
             fire_at: scheduled_for,
             verdict: None,
             waiting: None,
+            attempt: 1,
+            upstream: Vec::new(),
             is_forced: false,
         }
+    }
+
+    /// Whether it was launched before and its next attempt is due.
+    pub fn is_retry(&self) -> bool {
+        self.attempt > 1
     }
 }
 
@@ -79,6 +90,8 @@ pub enum Verdict {
     Skip(Reason),
     /// It was looked at too late.
     Miss(Reason),
+    /// It was launched before and cannot be tried again.
+    Fail(Reason),
 }
 
 /// Something that at most one run, or a bounded number of them, can hold. Ordered, so that batches never deadlock.
@@ -88,8 +101,8 @@ pub enum Claim {
     Lane(Lane),
     /// A guard key.
     Guard(OrgKey, String),
-    /// The single probe of a target's breaker.
-    Probe(String),
+    /// The single probe of the breaker of an org's target.
+    Probe(OrgKey, String),
     /// A place under the org's limits.
     Place(OrgKey),
     /// One of the schedule's `max_runs`.
@@ -107,26 +120,27 @@ pub enum Effect {
     EndWait(RunKey, Reason),
 }
 
-/// Judges the rows that are due; rows whose instant has not come are left out.
+/// Judges the rows that are due; rows whose instant has not come are left out. What the verdicts take and change is
+/// entered into the world, so that the next row sees it.
 ///
 /// ```
 /// use punctual_plan::{Due, RunKey, ScheduleKey, Verdict, World, admit};
 ///
 /// let due = Due::tick(RunKey(1), ScheduleKey(1), "2026-01-01T10:00:00Z".parse()?);
-/// let world = World::free("2026-01-01T10:00:00.002Z".parse()?);
-/// assert_eq!(admit(&[due], world)[0].verdict, Verdict::Start);
+/// let mut world = World::free("2026-01-01T10:00:00.002Z".parse()?);
+/// assert_eq!(admit(&[due], &mut world)[0].verdict, Verdict::Start);
 /// # Ok::<(), jiff::Error>(())
 /// ```
-pub fn admit(due: &[Due], mut world: World) -> Vec<Admission> {
+pub fn admit(due: &[Due], world: &mut World) -> Vec<Admission> {
     let ready: Vec<&Due> = due.iter().filter(|row| row.fire_at <= world.now).collect();
-    let late = late::judge(&ready, &world);
+    let late = late::judge(&ready, world);
     let mut admissions = Vec::with_capacity(ready.len());
     for row in ready {
         let admission = match late.get(&row.run) {
             Some(verdict) => Admission::plain(row, verdict.clone()),
-            None => gate::pass(row, &world),
+            None => gate::pass(row, world),
         };
-        gate::enter(row, &admission, &mut world);
+        gate::enter(row, &admission, world);
         admissions.push(admission);
     }
     admissions

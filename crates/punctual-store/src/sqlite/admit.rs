@@ -45,6 +45,8 @@ fn read_due(row: &Row<'_>) -> Result<DueRow, Error> {
             fire_at,
             verdict: reason(row, 8)?,
             waiting: None,
+            attempt: 1,
+            upstream: Vec::new(),
             is_forced: false,
         },
         active_run: column::<Option<i64>>(row, 4)?.map(RunKey),
@@ -87,6 +89,7 @@ impl At<'_> {
             Verdict::Wait(_) => Ok(Commit::Stale),
             Verdict::Skip(reason) => self.end(one, RunStatus::Skipped, reason),
             Verdict::Miss(reason) => self.end(one, RunStatus::Missed, reason),
+            Verdict::Fail(reason) => self.end(one, RunStatus::Failed, reason),
         }
     }
 

@@ -82,7 +82,7 @@ pub(super) fn delete(db: &Connection, id: ScheduleId, now: Timestamp) -> Result<
     })?;
     let cursor = cursor_of(db, schedule)?.ok_or_else(missing)?;
     let timing = definition.as_ref().and_then(|definition| definition.when.timing());
-    let before = Before { timing, cursor, open: &open, launched_through: None };
+    let before = Before { timing, cursor, open: &open, slept: None, launched_through: None };
     let changed = decide(&before, &Change::Delete, now);
     for run in &changed.removed {
         change(db, sql!("remove_run"), [run.0])?;

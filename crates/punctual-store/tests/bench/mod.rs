@@ -72,7 +72,7 @@ impl Bench {
     pub(crate) async fn admissions(&self, now: Timestamp) -> Vec<Admission> {
         let batch = self.store.due(now).await.expect("the ledger can be read");
         let due: Vec<Due> = batch.rows.iter().map(|row| row.due.clone()).collect();
-        admit(&due, batch.world(now))
+        admit(&due, &mut batch.world(now))
     }
 
     pub(crate) fn node(&self, id: &str) -> Node {

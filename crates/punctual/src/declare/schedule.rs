@@ -183,7 +183,7 @@ impl Builder {
             version: 1,
             dialect: dialect(&when),
             when,
-            policy: parts.policy,
+            policy: Arc::new(parts.policy),
             target,
             payload: common.payload.unwrap_or_default(),
         };

@@ -1,0 +1,202 @@
+//! Events: what the audit log says about a schedule, as data with one sentence each.
+//!
+//! They come out of the same decisions as the ledger entries and are written with them.
+
+use core::fmt;
+
+use jiff::Timestamp;
+use punctual_time::Timing;
+
+use crate::{Admission, Breaker, EntryState, NonFire, Plan, Policy, Range, Reason, Verdict};
+
+/// One thing that happened to a schedule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// A tick could not be looked at in time.
+    Missed {
+        /// The tick.
+        tick: Timestamp,
+        /// Why.
+        reason: Reason,
+    },
+    /// More ticks were missed than have events of their own.
+    MissedMore {
+        /// How many more.
+        count: u64,
+        /// The first of them.
+        first: Timestamp,
+        /// The last of them.
+        last: Timestamp,
+    },
+    /// A tick was deliberately not run.
+    Skipped {
+        /// The tick.
+        tick: Timestamp,
+        /// Why.
+        reason: Reason,
+    },
+    /// More ticks were skipped than have events of their own.
+    SkippedMore {
+        /// How many more.
+        count: u64,
+        /// The first of them.
+        first: Timestamp,
+        /// The last of them.
+        last: Timestamp,
+    },
+    /// Late ticks run after all.
+    CaughtUp {
+        /// How many run.
+        runs: u64,
+        /// How many ticks were late in all.
+        slots: u64,
+    },
+    /// The schedule changed: an edit, a pause, a resumption, a deletion.
+    Changed {
+        /// What was done, in words.
+        what: String,
+    },
+    /// The schedule left `active` by itself.
+    Left {
+        /// Why.
+        reason: Reason,
+    },
+    /// The breaker of its target moved.
+    BreakerMoved {
+        /// The target.
+        target: String,
+        /// Where to.
+        to: Breaker,
+    },
+}
+
+impl Event {
+    /// The stable name, as stored and as shown.
+    ///
+    /// ```
+    /// let event = punctual_plan::Event::CaughtUp { runs: 1, slots: 6 };
+    /// assert_eq!((event.name(), event.to_string().as_str()), ("schedule.caught_up", "1 run for 6 late ticks"));
+    /// ```
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Missed { .. } | Self::MissedMore { .. } => "schedule.missed",
+            Self::Skipped { .. } | Self::SkippedMore { .. } => "schedule.skipped",
+            Self::CaughtUp { .. } => "schedule.caught_up",
+            Self::Changed { .. } => "schedule.changed",
+            Self::Left { .. } => "schedule.left_active",
+            Self::BreakerMoved { .. } => "breaker.moved",
+        }
+    }
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missed { tick, reason } => write!(f, "the tick at {tick} was missed: {reason}"),
+            Self::MissedMore { count, first, last } => {
+                write!(f, "{count} more ticks from {first} to {last} were missed")
+            }
+            Self::Skipped { tick, reason } => write!(f, "the tick at {tick} was skipped: {reason}"),
+            Self::SkippedMore { count, first, last } => {
+                write!(f, "{count} more ticks from {first} to {last} were skipped")
+            }
+            Self::CaughtUp { runs: 1, slots } => write!(f, "1 run for {slots} late ticks"),
+            Self::CaughtUp { runs, slots } => write!(f, "{runs} runs for {slots} late ticks"),
+            Self::Changed { what } => f.write_str(what),
+            Self::Left { reason } => write!(f, "{reason}"),
+            Self::BreakerMoved { target, to } => {
+                write!(f, "the circuit breaker of `{target}` is {}", to.name().replace('_', " "))
+            }
+        }
+    }
+}
+
+/// What the audit log says about a plan, made at an instant.
+///
+/// The first `missed_audit_max` ticks that do not run have an event each; one of each kind sums up the rest.
+pub fn plan_events(plan: &Plan, timing: &Timing, policy: &Policy, at: Timestamp) -> Vec<Event> {
+    let mut log = Log { events: Vec::new(), left: u64::from(policy.missed_audit_max), missed: 0 };
+    for entry in &plan.entries {
+        if let EntryState::Ended(end) = &entry.state {
+            log.add(
+                &Range { first: entry.scheduled_for, last: entry.scheduled_for, count: 1, end: end.clone() },
+                timing,
+            );
+        }
+    }
+    for range in &plan.ranges {
+        log.add(range, timing);
+    }
+    log.missed += plan.closed.iter().filter(|row| matches!(row.end, NonFire::Missed(_))).count() as u64;
+    let is_late = |entry: &&crate::Entry| entry.state == EntryState::Scheduled && entry.scheduled_for <= at;
+    let runs = plan.entries.iter().filter(is_late).count() as u64 + plan.refired.len() as u64;
+    // A single late tick runs as usual: that is no catching up.
+    if runs > 0 && runs + log.missed > 1 {
+        log.events.push(Event::CaughtUp { runs, slots: runs + log.missed });
+    }
+    log.events
+}
+
+/// What the audit log says about an admission, if anything.
+pub fn admission_event(admission: &Admission, tick: Timestamp) -> Option<Event> {
+    match &admission.verdict {
+        Verdict::Skip(reason) => Some(Event::Skipped { tick, reason: reason.clone() }),
+        Verdict::Miss(reason) => Some(Event::Missed { tick, reason: reason.clone() }),
+        Verdict::Start | Verdict::Wait(_) | Verdict::Later(_) | Verdict::Fail(_) => None,
+    }
+}
+
+struct Log {
+    events: Vec<Event>,
+    /// Ticks that may still have an event of their own.
+    left: u64,
+    missed: u64,
+}
+
+impl Log {
+    fn add(&mut self, range: &Range, timing: &Timing) {
+        if matches!(range.end, NonFire::Missed(_)) {
+            self.missed += range.count;
+        }
+        let single = self.left.min(range.count);
+        self.left -= single;
+        let mut tick = range.first;
+        for _ in 0..single {
+            self.events.push(end_event(tick, &range.end));
+            match timing.planned_after(tick) {
+                Some(next) => tick = next,
+                None => return,
+            }
+        }
+        let count = range.count - single;
+        if count > 0 {
+            self.sum_up(count, tick, range);
+        }
+    }
+
+    /// Neighbouring rests of one kind are one event.
+    fn sum_up(&mut self, more: u64, from: Timestamp, range: &Range) {
+        match (self.events.last_mut(), &range.end) {
+            (Some(Event::MissedMore { count, last, .. }), NonFire::Missed(_))
+            | (Some(Event::SkippedMore { count, last, .. }), NonFire::Skipped(_)) => {
+                *count += more;
+                *last = range.last;
+            }
+            (_, NonFire::Missed(_)) => {
+                self.events.push(Event::MissedMore { count: more, first: from, last: range.last });
+            }
+            (_, NonFire::Skipped(_)) => {
+                self.events.push(Event::SkippedMore { count: more, first: from, last: range.last });
+            }
+        }
+    }
+}
+
+/// The event of a tick that does not run.
+pub fn end_event(tick: Timestamp, end: &NonFire) -> Event {
+    match end {
+        NonFire::Missed(reason) => Event::Missed { tick, reason: reason.clone() },
+        NonFire::Skipped(reason) => Event::Skipped { tick, reason: reason.clone() },
+    }
+}
