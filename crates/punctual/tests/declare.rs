@@ -231,6 +231,10 @@ fn launches_are_repeated_as_the_schedule_says() {
 fn what_the_plan_cannot_hold_is_refused() {
     let check = |text: &str, expected: &str| assert!(refusal(text).contains(expected), "{}", refusal(text));
     check(
+        &one("every: 5m\ndepends_on: []\ndepends_timeout: 5m"),
+        "error: jobs.yaml:6:3: `depends_timeout` changes nothing without `depends_on`\n",
+    );
+    check(
         "targets: {t: {type: workflow, workflow_id: w, version: 4294967296}}\n",
         "error: jobs.yaml:1:56: `4294967296` is too large\n",
     );

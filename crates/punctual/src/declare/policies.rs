@@ -48,7 +48,8 @@ impl Builder {
 
     /// Refuses a timeout of nothing.
     pub(super) fn refuse_idle_timeout(&mut self, raw: &Common, node: &Node) {
-        if raw.depends_timeout.is_some() && raw.depends_on.is_none() {
+        let waits = raw.depends_on.iter().any(|names| names.iter().next().is_some());
+        if raw.depends_timeout.is_some() && !waits {
             let place = node.place_of_key("depends_timeout");
             self.problems.add(place, "`depends_timeout` changes nothing without `depends_on`", "remove it");
         }
