@@ -121,6 +121,13 @@ pub struct OrgLimits {
     pub over: OverLimit,
 }
 
+impl OrgLimits {
+    /// Whether there is a limit at all.
+    pub fn is_limiting(&self) -> bool {
+        self.per_minute_max.is_some() || self.in_flight_max.is_some()
+    }
+}
+
 /// What an org may use and has used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrgUse {

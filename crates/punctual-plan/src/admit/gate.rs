@@ -117,11 +117,7 @@ impl Gate<'_> {
             return Some(Verdict::Skip(Reason::StartDeadline { limit_s: limit.as_secs(), at: now }));
         }
         let waiting = self.row.waiting.as_ref().filter(|waiting| waiting.deadline <= now)?;
-        let wanted = match &waiting.wait {
-            Wait::Turn { behind } => format!("its turn behind {behind}"),
-            Wait::Upstream { schedule } => format!("`{schedule}`"),
-            Wait::Limit { limit } => format!("room under the org's limit `{limit}`"),
-        };
+        let wanted = waiting.wait.to_string();
         let limit_s = waiting.deadline.duration_since(waiting.since).as_secs();
         Some(self.end(Reason::WaitedTooLong { limit_s, wanted }))
     }

@@ -8,6 +8,9 @@ use punctual_plan::{OrgLimits, Owner, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde_json::Value;
 
+use super::nearest;
+use crate::{Failure, Kind};
+
 /// Everything that a file or folder declares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Declared {
@@ -26,6 +29,23 @@ pub struct Declared {
 }
 
 impl Declared {
+    /// The schedule of a name.
+    ///
+    /// # Errors
+    /// When there is none, with the one that was meant.
+    pub fn get(&self, name: &str) -> Result<&Schedule, Failure> {
+        let found = self.schedules.iter().find(|schedule| schedule.definition.name == name);
+        found.ok_or_else(|| {
+            let names = self.schedules.iter().map(|schedule| schedule.definition.name.as_str());
+            let hint = nearest::hint(name, names, "the file declares no schedule");
+            Failure {
+                kind: Kind::NotFound,
+                message: format!("there is no schedule `{name}` in the file"),
+                hint: Some(hint),
+            }
+        })
+    }
+
     /// The names behind the ids by which schedules refer to each other.
     pub fn names(&self) -> Names<'_> {
         let definitions = self.schedules.iter().map(|schedule| &schedule.definition);

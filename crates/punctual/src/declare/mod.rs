@@ -17,6 +17,7 @@ mod named;
 mod nearest;
 mod node;
 mod order;
+mod overlay;
 mod policies;
 mod problem;
 mod raw;
@@ -36,7 +37,9 @@ use std::path::Path;
 use jiff::Timestamp;
 
 pub use declared::{Declared, Names, Schedule, Settings};
+pub(crate) use duration::parse as duration;
 pub use forecast::{DAY, Forecast};
+pub use overlay::Overlay;
 pub use schema::schema;
 
 use crate::Failure;
@@ -47,7 +50,15 @@ use problem::Source;
 /// # Errors
 /// When it cannot be read, or not be meant: with every place, what stands there, and what to write.
 pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
-    reading::read(&source::load(path)?, now)
+    read_over(path, now, &[])
+}
+
+/// Reads a file or folder as if its schedules had the keys of some overlays.
+///
+/// # Errors
+/// When it cannot be read, or not be meant.
+pub fn read_over(path: &Path, now: Timestamp, overlays: &[Overlay]) -> Result<Declared, Failure> {
+    reading::read(&source::load(path)?, overlays, now)
 }
 
 /// Reads a text as if it were a file of the given name.
@@ -69,5 +80,5 @@ pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
 /// # Errors
 /// When it cannot be meant.
 pub fn read_text(name: &str, text: &str, now: Timestamp) -> Result<Declared, Failure> {
-    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], now)
+    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], &[], now)
 }

@@ -9,6 +9,7 @@ use super::conform;
 use super::declared::Declared;
 use super::node::{Content, Entry, Node};
 use super::order;
+use super::overlay::{self, Overlay};
 use super::problem::{Place, Problems, Source};
 use super::schedule::Placed;
 use super::schema::{resolve, schema};
@@ -19,11 +20,13 @@ use crate::Failure;
 const SCHEDULES_MAX: usize = 100_000;
 
 /// Reads sources that were loaded.
-pub(super) fn read(sources: &[Source], now: Timestamp) -> Result<Declared, Failure> {
+pub(super) fn read(sources: &[Source], overlays: &[Overlay], now: Timestamp) -> Result<Declared, Failure> {
     let mut problems = Problems::default();
     let mut files = Vec::new();
-    for (number, source) in (0_u32..).zip(sources) {
-        if let Some(node) = Node::read(number, source, &mut problems) {
+    let (sources, overlays) = overlay::sources(sources, overlays, &mut problems);
+    for (number, source) in (0_u32..).zip(&sources[..sources.len() - overlays.len()]) {
+        if let Some(mut node) = Node::read(number, source, &mut problems) {
+            overlays.iter().for_each(|overlay| overlay.apply(&mut node));
             conform::check_shell(&node, schema(), &mut problems);
             files.push(node);
         }
@@ -37,7 +40,7 @@ pub(super) fn read(sources: &[Source], now: Timestamp) -> Result<Declared, Failu
     if builder.problems.count() == 0 {
         order::check(&placed, &mut builder.problems);
     }
-    if let Some(failure) = std::mem::take(&mut builder.problems).into_failure(sources) {
+    if let Some(failure) = std::mem::take(&mut builder.problems).into_failure(&sources) {
         return Err(failure);
     }
     let mut schedules: Vec<_> = placed.into_iter().map(|placed| placed.schedule).collect();

@@ -36,7 +36,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn zone(schedule: &Schedule) -> &Zone {
+pub(super) fn zone(schedule: &Schedule) -> &Zone {
     match &schedule.definition.when {
         When::Ticks(timing) => &timing.zone,
         When::Chain(chain) => &chain.zone,
@@ -92,20 +92,30 @@ fn tick_json(tick: &Tick, zone: &Zone) -> Value {
     json
 }
 
-fn target_json(target: &Target) -> Value {
+pub(super) fn target_json(target: &Target) -> Value {
     let mut json = json!({"name": target.name, "type": target.action.kind()});
     match &target.action {
         Action::Process(process) => {
             json["argv"] = json!(process.argv);
+            json["env"] = json!(process.env);
             json["cwd"] = json!(process.cwd);
         }
         Action::Webhook(webhook) => {
             json["url"] = json!(webhook.url);
             json["method"] = json!(webhook.method.name());
+            json["headers"] = json!(webhook.headers);
+            json["body"] = json!(webhook.body);
+            json["secret"] = json!(webhook.secret);
+            json["cloud_events"] = json!(webhook.cloud_events.name());
         }
         Action::Queue(queue) => {
             json["queue"] = json!(queue.queue);
             json["worker_type"] = json!(queue.worker_type);
+            json["prompt"] = json!(queue.prompt);
+            json["repo_url"] = json!(queue.repo_url);
+            json["branch"] = json!(queue.branch);
+            json["context"] = json!(queue.context);
+            json["config"] = json!(queue.config);
         }
         Action::Message { message } => json["message"] = json!(message),
         Action::Workflow { workflow_id, version } => {
@@ -122,7 +132,7 @@ fn target_json(target: &Target) -> Value {
 }
 
 /// The policies by the names under which they are declared; what is absent is left out, and usual launches.
-fn policies(policy: &Policy, names: &Names<'_>) -> Map<String, Value> {
+pub(super) fn policies(policy: &Policy, names: &Names<'_>) -> Map<String, Value> {
     let scope = match policy.lane.as_deref().and_then(|lane| lane.split_once('/')) {
         None => json!("schedule"),
         Some((plugin, command)) => json!({"plugin": plugin, "command": command}),
