@@ -307,6 +307,22 @@ fn every_example_can_be_read() {
 }
 
 #[test]
+fn a_file_with_more_schedules_than_its_tenant_may_have_is_refused() {
+    let text = |max: u64| {
+        format!(
+            "settings:\n  limits: {{schedules: {max}}}\nplugins: {{p: {{schedules: [{{every: 1h}}]}}}}\n{}",
+            one("every: 1h")
+        )
+    };
+    assert_eq!(read(&text(2)).schedules.len(), 2);
+    assert_eq!(
+        refusal(&text(1)),
+        "error: jobs.yaml:2:23: there are 2 schedules, and `limits.schedules` allows 1\n  2 |   limits: {schedules: 1}\n\
+         hint: raise it, or declare fewer"
+    );
+}
+
+#[test]
 fn a_hundred_thousand_schedules_are_the_limit() {
     let line = |number: usize| format!("- {{name: n{number}, cron: 0 3 * * *, target: t}}\n");
     let items: String = (0..100_001).map(line).collect();

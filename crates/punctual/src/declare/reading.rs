@@ -37,6 +37,7 @@ pub(super) fn read(sources: &[Source], overlays: &[Overlay], now: Timestamp) -> 
     builder.check_idle(&files, &templates);
     let placed = builder.schedules(&files, &templates);
     builder.refuse_twins(&placed);
+    builder.refuse_crowd(placed.len(), &files);
     if builder.problems.count() == 0 {
         order::check(&placed, &mut builder.problems);
     }
@@ -141,6 +142,16 @@ impl Builder {
                 };
                 self.problems.add(found.place, message, hint);
             }
+        }
+    }
+
+    /// Refuses more schedules than the tenant may have.
+    fn refuse_crowd(&mut self, count: usize, files: &[Node]) {
+        let max = self.settings.schedules_max.filter(|max| count as u64 > *max);
+        let limits = files.iter().find_map(|file| file.get("settings")).and_then(|node| node.get("limits"));
+        if let (Some(max), Some(limits)) = (max, limits) {
+            let message = format!("there are {count} schedules, and `limits.schedules` allows {max}");
+            self.problems.add(limits.place_of("schedules"), message, "raise it, or declare fewer");
         }
     }
 
