@@ -31,6 +31,8 @@ pub struct Account {
     pub versions: Vec<Version>,
     /// What it has come to.
     pub state: State,
+    /// Since when it is not active.
+    pub left_at: Option<Timestamp>,
     /// Whether and when it was deleted.
     pub deleted_at: Option<Timestamp>,
     /// Its runs, by instant.
