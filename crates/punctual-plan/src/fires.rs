@@ -50,7 +50,8 @@ impl FiresChanged {
 }
 
 /// Compares the fires of two definitions in a stretch of time, its end excluded. No definition has no fires, and one
-/// that follows another schedule has none of its own; a tick that a window suppresses does not fire.
+/// that follows another schedule has none of its own; a tick that a window suppresses does not fire. The new definition
+/// takes over the anchor and the runs of the old one, as it does when it is stored.
 ///
 /// ```
 /// use punctual_plan::{Action, Process, Schedule, ScheduleId, fires_changed};
@@ -79,8 +80,10 @@ pub fn fires_changed(
         kept: 0,
         through: range.end,
     };
-    let mut old = Fires::new(before.and_then(|schedule| schedule.when.timing()), &range);
-    let mut new = Fires::new(after.and_then(|schedule| schedule.when.timing()), &range);
+    let before = before.and_then(|schedule| schedule.when.timing());
+    let after = after.and_then(|schedule| schedule.when.timing()).map(|timing| carry(before, timing));
+    let mut old = Fires::new(before, &range);
+    let mut new = Fires::new(after.as_ref(), &range);
     let (mut removed, mut added) = (old.next(), new.next());
     for _ in 0..FIRES_WALKED_MAX {
         match (removed, added) {
@@ -102,6 +105,15 @@ pub fn fires_changed(
     }
     changed.through = removed.into_iter().chain(added).min().unwrap_or(range.end);
     changed
+}
+
+/// A new definition as it will be once it is stored in the place of the old one: its anchor and its runs are that one's.
+fn carry(before: Option<&Timing>, after: &Timing) -> Timing {
+    let mut after = after.clone();
+    if let Some(before) = before {
+        (after.created_at, after.runs, after.last) = (before.created_at, before.runs, before.last);
+    }
+    after
 }
 
 /// The fires of a timing, one after the other.

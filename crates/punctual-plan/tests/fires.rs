@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use punctual_plan::{Action, FIRES_LISTED_MAX, Process, Schedule, ScheduleId, When, fires_changed};
-use punctual_time::{Cron, Timing, Zone};
+use punctual_time::{Cron, Interval, Timing, Zone};
 
 fn at(text: &str) -> Timestamp {
     text.parse().expect("an instant")
@@ -59,6 +59,22 @@ fn lists_are_bounded_and_counts_are_exact() {
     let changed = fires_changed(None, Some(&schedule("* * * * *", |_| {})), week());
     assert_eq!((changed.added.len(), changed.added_count), (FIRES_LISTED_MAX, 7 * 24 * 60));
     assert_eq!(changed.through, week().end);
+}
+
+#[test]
+fn an_interval_keeps_its_stored_anchor() {
+    let every = |created: &str, between: Option<&str>| {
+        let mut timing = Timing::new("90m".parse::<Interval>().expect("an interval"), Zone::utc());
+        timing.created_at = at(created);
+        timing.windows.only_between = between.map(|range| range.parse().expect("a part of the day"));
+        Schedule::new(ScheduleId(uuid::Uuid::nil()), "one", timing, Action::Process(Process::new(["true"])))
+    };
+    let stored = every("2025-05-05T05:05:05Z", None);
+    let again = fires_changed(Some(&stored), Some(&every("2026-01-01T00:00:00Z", None)), week());
+    assert!(again.is_empty() && again.kept == 112, "{again:?}");
+    let less =
+        fires_changed(Some(&stored), Some(&every("2026-01-01T00:00:00Z", Some("08:00-20:00"))), week());
+    assert_eq!((less.added_count, less.removed_count, less.kept), (0, 56, 56));
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn attempts(facts: &Facts<'_>) -> Link {
     for (place, attempt) in run.attempts.iter().enumerate() {
         match place {
             0 => said.push(one(facts, attempt)),
-            1 if hidden > 0 => said.push(format!("{hidden} more like these")),
+            1 if hidden > 0 => said.push(format!("{hidden} more attempts")),
             _ if place <= hidden => {}
             _ => said.push(one(facts, attempt)),
         }
@@ -126,8 +126,9 @@ fn ended(facts: &Facts<'_>, run: &Run) -> String {
     let mut text = format!("{} is `{}`", run.key, run.state.status());
     if let Some(at) = since(&run.state) {
         text += &format!(" since {}", facts.show.at(at));
-    } else if let RunState::Scheduled { .. } = run.state {
-        text += &format!(", armed for {}", facts.show.at(run.fire_at));
+    } else if let RunState::Scheduled { verdict } = &run.state {
+        let what = if verdict.is_some() { "to be skipped at" } else { "armed for" };
+        text += &format!(", {what} {}", facts.show.at(run.fire_at));
     }
     if let Some(told) = facts.told(Step::Outcome) {
         text += &format!(": {told}");

@@ -1,12 +1,13 @@
 //! Facts: what the matter is with the instant, which link decided, and how far the chain was asked.
 
 use jiff::Timestamp;
-use punctual_time::{Anchor, Explanation, Field, Spec, Subject, Suppression, Timing, Zone};
+use punctual_time::{Anchor, Check, Explanation, Field, Spec, Subject, Suppression, Timing, Zone};
 
 use super::inquiry::{runs_in, whole_second};
 use super::link::{Link, LinkEffect, Step};
 use super::show::Show;
 use super::{Inquiry, Neighbour};
+use crate::plan::just_after;
 use crate::{
     Origin, Policy, RangeRecord, Reason, Run, RunState, Schedule, Status, Version, Wait, Waiting, When,
 };
@@ -187,12 +188,38 @@ impl<'a> Facts<'a> {
         format!("{run} is that of `{schedule}` for {}, `{status}` by now", self.show.at(*scheduled_for))
     }
 
+    /// The last tick before the instant, by the version that was valid then.
+    pub(super) fn tick_before(&self) -> Option<Timestamp> {
+        let versions = self.inquiry.versions;
+        versions.iter().enumerate().rev().find_map(|(place, version)| {
+            let end = versions.get(place + 1).map_or(self.at, |next| just_after(next.since).min(self.at));
+            let timing = current(version.schedule.when.timing()?, self.inquiry);
+            timing.planned_before(end).filter(|tick| *tick > version.since)
+        })
+    }
+
+    /// The first tick after the instant, by the version that was or will be valid then.
+    pub(super) fn tick_after(&self) -> Option<Timestamp> {
+        let versions = self.inquiry.versions;
+        let over = match self.inquiry.state.status {
+            Status::Exhausted { at } => at,
+            _ => self.inquiry.deleted_at.unwrap_or(Timestamp::MAX),
+        };
+        let found = versions.iter().enumerate().find_map(|(place, version)| {
+            let end = versions.get(place + 1).map_or(Timestamp::MAX, |next| next.since);
+            let timing = current(version.schedule.when.timing()?, self.inquiry);
+            timing.planned_after(self.at.max(version.since)).filter(|tick| *tick <= end)
+        });
+        found.filter(|tick| *tick <= over)
+    }
+
     fn matter(&self) -> Matter<'a> {
         let Inquiry { now, versions, state, .. } = *self.inquiry;
         if let Some(run) = self.inquiry.runs.first() {
             return Matter::Run(run);
         }
-        if let Some(record) = self.inquiry.range {
+        let is_tick = self.explained.as_ref().is_some_and(|explained| explained.is_tick);
+        if let Some(record) = self.inquiry.range.filter(|_| is_tick || self.is_floating()) {
             return Matter::Range(record);
         }
         let made_at = versions.first().map_or(Timestamp::MIN, |version| version.since);
@@ -203,7 +230,7 @@ impl<'a> Facts<'a> {
             return Matter::Gone(deleted_at);
         }
         let is_past_floating = self.is_floating() && self.at <= now;
-        if is_past_floating || !self.explained.as_ref().is_some_and(|explained| explained.is_tick) {
+        if is_past_floating || !is_tick {
             return Matter::NotATick(self.missing());
         }
         let left_at = self.inquiry.left_at.unwrap_or(Timestamp::MIN);
@@ -300,13 +327,28 @@ pub(super) fn zone(schedule: &Schedule) -> &Zone {
     }
 }
 
+/// The conditions of the spec alone, one by one; a spec without seconds ticks at the full minute.
+pub(super) fn conditions(explained: &Explanation) -> Vec<Check> {
+    let is_of_spec = |check: &&Check| {
+        matches!(check.subject, Subject::Field(_) | Subject::Days | Subject::Interval | Subject::Instant)
+    };
+    let second = explained.local.second();
+    let names_minutes = matches!(&explained.spec, Spec::Cron(cron) if !cron.has_seconds());
+    let odd = (names_minutes && second != 0).then(|| Check {
+        subject: Subject::Field(Field::Second),
+        holds: false,
+        text: format!("second {second} is not in `0`, for the spec names none"),
+    });
+    odd.into_iter().chain(explained.checks.iter().filter(is_of_spec).cloned()).collect()
+}
+
 /// Whether the local time is one that the spec names; clock changes, bounds and windows aside.
 pub(super) fn is_match(explained: &Explanation) -> bool {
-    let joins_days = explained.checks.iter().any(|check| check.subject == Subject::Days);
-    explained.checks.iter().all(|check| match check.subject {
+    let conditions = conditions(explained);
+    let joins_days = conditions.iter().any(|check| check.subject == Subject::Days);
+    conditions.iter().all(|check| match check.subject {
         Subject::Field(Field::DayOfMonth | Field::DayOfWeek) if joins_days => true,
-        Subject::Field(_) | Subject::Days | Subject::Interval | Subject::Instant => check.holds,
-        _ => true,
+        _ => check.holds,
     })
 }
 

@@ -6,7 +6,7 @@ use super::facts::{Facts, Matter};
 use super::link::{Link, Step};
 use super::show::{self, span};
 use crate::jitter::fire_at;
-use crate::{Breaker, BreakerRule, Origin, Overlap, Run, RunState, Upstream, Wait};
+use crate::{Breaker, BreakerRule, CatchUp, Origin, Overlap, Run, RunState, Upstream, Wait};
 
 pub(super) fn links(facts: &Facts<'_>) -> Vec<Link> {
     vec![
@@ -83,9 +83,10 @@ fn catch_up(facts: &Facts<'_>) -> Link {
         }
         Timeliness::CaughtUp(at) => {
             let late = span(at.duration_since(facts.at));
+            let within = if policy.catch_up == CatchUp::Skip { ", within its grace" } else { "" };
             let slots = facts.inquiry.slots.map(|slots| format!(" for all {slots} late ticks"));
             let slots = slots.unwrap_or_default();
-            format!("{late} late: it was let fire{slots} at {}", facts.show.at(at))
+            format!("{late} late{within}: it was let fire{slots} at {}", facts.show.at(at))
         }
         Timeliness::Looked(late) => format!("looked at {} after its time", span(late)),
         Timeliness::Open => "not due yet".to_owned(),

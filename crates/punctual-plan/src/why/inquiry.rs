@@ -29,7 +29,7 @@ pub struct Inquiry<'a> {
     pub deleted_at: Option<Timestamp>,
     /// Its runs that stand for the second asked about; the tick, if there is one, comes first.
     pub runs: Vec<&'a Run>,
-    /// The stretch of equal non-fires that covers it.
+    /// The stretch of equal non-fires that covers it, be it a tick or not.
     pub range: Option<&'a RangeRecord>,
     /// How many late ticks its run stands for, if others were missed because of it.
     pub slots: Option<u64>,
@@ -66,11 +66,7 @@ impl<'a> Inquiry<'a> {
         let mut runs: Vec<&Run> = account.runs.iter().filter(|run| run.scheduled_for == second).collect();
         runs.sort_by_key(|run| (run.origin != Origin::Tick, run.key));
         let covers = |record: &&RangeRecord| record.range.first <= second && second <= record.range.last;
-        let range = account.ranges.iter().find(covers).filter(|record| {
-            let version = account.versions.iter().find(|one| one.schedule.version == record.version);
-            let timing = version.and_then(|version| version.schedule.when.timing());
-            timing.is_none_or(|timing| timing.explain(second).is_tick)
-        });
+        let range = account.ranges.iter().find(covers);
         let schedule = account.schedule();
         let world = World { simulated };
         let referred = runs.first().map(|run| referred_runs(run)).unwrap_or_default();

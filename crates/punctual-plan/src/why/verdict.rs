@@ -1,15 +1,14 @@
 //! The verdict: the whole chain in one sentence.
 
 use jiff::SignedDuration;
-use punctual_time::{Check, Subject};
+use punctual_time::Subject;
 
 use super::after::lateness;
-use super::facts::{Facts, Matter};
+use super::facts::{Facts, Matter, conditions};
 use super::gate::{Timeliness, own_time, timeliness, wanted};
 use super::link::Step;
 use super::show::span;
-use super::when::nearest;
-use crate::{Reason, Run, RunState, When};
+use crate::{CatchUp, Reason, Run, RunState, When};
 
 /// A start up to this long after its time is called on time.
 const ON_TIME_MAX: SignedDuration = SignedDuration::from_secs(1);
@@ -37,7 +36,10 @@ pub(super) fn sentence(facts: &Facts<'_>) -> String {
         Matter::Spent(at) => format!("nothing ran: the schedule was exhausted at {}", facts.show.at(at)),
         Matter::Inactive => inactive(facts),
         Matter::Ahead => ahead(facts),
-        Matter::Unseen => "it is due, and no node has looked at it yet".to_owned(),
+        Matter::Unseen => match facts.suppressed() {
+            Some(window) => format!("it will be skipped when a node looks: {window}"),
+            None => "it is due, and no node has looked at it yet".to_owned(),
+        },
         Matter::Hole => "it was a tick, and the ledger has no entry for it".to_owned(),
     }
 }
@@ -95,7 +97,10 @@ fn of_run(facts: &Facts<'_>, run: &Run) -> String {
 fn timely(facts: &Facts<'_>, run: &Run) -> String {
     let late = lateness(facts).unwrap_or_default();
     let time = match timeliness(facts, run) {
-        Timeliness::CaughtUp(at) => format!("{} late, caught up with", span(at.duration_since(facts.at))),
+        Timeliness::CaughtUp(at) => {
+            let how = if facts.policy().catch_up == CatchUp::Skip { "" } else { " to catch up" };
+            format!("{} late{how}", span(at.duration_since(facts.at)))
+        }
         Timeliness::FirstStart(_) => "when the schedule first started".to_owned(),
         _ if late > ON_TIME_MAX && run.waited.is_some() => format!("after waiting for {}", span(late)),
         _ if late > ON_TIME_MAX => format!("{} late", span(late)),
@@ -124,14 +129,12 @@ fn no_tick(facts: &Facts<'_>, step: Step) -> String {
         Step::Zone => clock_change(facts),
         _ if facts.is_floating() => "no run before it set one".to_owned(),
         _ => {
-            let is_of_spec = |check: &&Check| {
-                matches!(check.subject, Subject::Field(_) | Subject::Interval | Subject::Instant)
-            };
-            let failed = explained.checks.iter().filter(is_of_spec).filter(|check| !check.holds);
-            failed.map(|check| check.text.as_str()).collect::<Vec<_>>().join(" and ")
+            let failed = conditions(explained).into_iter();
+            let failed = failed.filter(|check| !check.holds && check.subject != Subject::Days);
+            failed.map(|check| check.text).collect::<Vec<_>>().join(" and ")
         }
     };
-    format!("it is not a tick of `{spec}`: {why}; {}", nearest(facts))
+    format!("it is not a tick of `{spec}`: {why}")
 }
 
 /// What a clock change did to an instant that is no tick.
@@ -151,8 +154,9 @@ fn clock_change(facts: &Facts<'_>) -> String {
 fn inactive(facts: &Facts<'_>) -> String {
     let status = facts.inquiry.state.status.name();
     let since = facts.inquiry.left_at.map(|at| format!(" since {}", facts.show.at(at))).unwrap_or_default();
-    let tense = if facts.at > facts.inquiry.now { "nothing will run while" } else { "nothing ran:" };
-    format!("{tense} the schedule is `{status}`{since}")
+    let tense =
+        if facts.at > facts.inquiry.now { "nothing will run unless it is resumed" } else { "nothing ran" };
+    format!("{tense}: the schedule is `{status}`{since}")
 }
 
 fn ahead(facts: &Facts<'_>) -> String {

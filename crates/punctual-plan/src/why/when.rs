@@ -1,13 +1,13 @@
 //! The links up to the tick: spec, version, status, zone, bounds, windows.
 
+use jiff::SignedDuration;
 use jiff::tz::AmbiguousOffset;
-use jiff::{SignedDuration, Timestamp};
-use punctual_time::{Bounds, Check, Explanation, Subject, Windows, tz_version};
+use punctual_time::{Bounds, Explanation, Subject, Windows, tz_version};
 
-use super::facts::{Facts, Matter};
+use super::facts::{Facts, Matter, conditions, is_match};
 use super::link::{Link, Step};
 use super::show::{self, instants, span};
-use crate::{Chain, Origin, Reason, Status, When};
+use crate::{Chain, Origin, Status, When};
 
 pub(super) fn links(facts: &Facts<'_>) -> Vec<Link> {
     vec![spec(facts), version(facts), status(facts), zone(facts), bounds(facts), windows(facts)]
@@ -43,36 +43,25 @@ fn ticks(facts: &Facts<'_>, explained: &Explanation) -> String {
             }
         };
     }
-    let mut text = format!("{written}: {}", fields(explained));
+    let said: Vec<String> = conditions(explained).into_iter().map(|check| check.text).collect();
+    let mut text = format!("{written}: {}", said.join(", "));
+    if explained.is_tick && !is_match(explained) {
+        text += "; it stands for a time that the clock skipped";
+    }
     if let Matter::NotATick(_) = facts.matter {
         text += &format!("; {}", nearest(facts));
     }
     text
 }
 
-/// The conditions of the spec one by one.
-fn fields(explained: &Explanation) -> String {
-    let is_of_spec = |check: &&Check| {
-        matches!(check.subject, Subject::Field(_) | Subject::Days | Subject::Interval | Subject::Instant)
-    };
-    let said: Vec<&str> =
-        explained.checks.iter().filter(is_of_spec).map(|check| check.text.as_str()).collect();
-    said.join(", ")
-}
-
 /// The ticks around an instant that is none.
-pub(super) fn nearest(facts: &Facts<'_>) -> String {
-    let Some(timing) = &facts.timing else { return String::new() };
-    let made_at = facts.inquiry.versions.first().map_or(Timestamp::MIN, |version| version.since);
-    let is_over = matches!(facts.inquiry.state.status, Status::Exhausted { .. });
-    let is_own = |tick: &Timestamp| *tick > made_at;
-    let before = timing.planned_before(facts.at).filter(is_own);
-    let after = timing.planned_after(facts.at).filter(|_| !is_over);
-    let before = before.map_or("no tick comes before it".to_owned(), |tick| {
+fn nearest(facts: &Facts<'_>) -> String {
+    let before = facts.tick_before().map_or("no tick comes before it".to_owned(), |tick| {
         format!("the tick before it is {}", facts.show.at(tick))
     });
-    let after =
-        after.map_or("none after it".to_owned(), |tick| format!("the one after it {}", facts.show.at(tick)));
+    let after = facts
+        .tick_after()
+        .map_or("none after it".to_owned(), |tick| format!("the one after it {}", facts.show.at(tick)));
     format!("{before}, {after}")
 }
 
@@ -115,7 +104,9 @@ fn version(facts: &Facts<'_>) -> Link {
 fn status(facts: &Facts<'_>) -> Link {
     let inquiry = facts.inquiry;
     if let Some(mut told) = facts.told(Step::Status) {
-        if facts.reason().is_some_and(|reason| instants(reason).any(|at| at > facts.at)) {
+        let is_untouched = facts.waiting().is_none() && facts.run().is_none_or(|run| run.attempts.is_empty());
+        let came_later = facts.reason().is_some_and(|reason| instants(reason).any(|at| at > facts.at));
+        if is_untouched && came_later {
             told += "; until then nobody had looked at the tick";
         }
         return facts.link(Step::Status, told);
@@ -128,9 +119,14 @@ fn status(facts: &Facts<'_>) -> Link {
     if let Matter::Inactive = facts.matter {
         return facts.link(Step::Status, inactive(facts, &since));
     }
+    if let Matter::Unborn(_) = facts.matter {
+        return facts.idle(Step::Status, "there was no schedule yet");
+    }
+    let has_left = inquiry.left_at.is_some_and(|left_at| facts.at > left_at);
     let text = match (&inquiry.state.status, inquiry.deleted_at) {
         (_, Some(deleted_at)) => format!("active then; deleted at {}", facts.show.at(deleted_at)),
         (Status::Active, None) => "active".to_owned(),
+        (status, None) if has_left => format!("`{}`{since}", status.name()),
         (status, None) => format!("active then; `{}`{since}", status.name()),
     };
     facts.link(Step::Status, text)
@@ -165,9 +161,10 @@ fn zone(facts: &Facts<'_>) -> Link {
     if let Some(asked) = facts.inquiry.local
         && let AmbiguousOffset::Gap { before, after } = jiff.to_ambiguous_timestamp(asked).offset()
     {
+        let (before, after) = (show::offset(before), show::offset(after));
         text += &format!(
-            "; {asked} does not exist there, the clock is set forward from {before} to {after}: this is the first \
-             instant after the gap"
+            "; {asked} does not exist there, for the clock is set forward from {before} to {after}: this is the \
+             first instant after the gap"
         );
     }
     let checks = facts.explained.iter().flat_map(|explained| &explained.checks);
@@ -214,21 +211,26 @@ fn windows(facts: &Facts<'_>) -> Link {
         When::Chain(chain) => &chain.windows,
     };
     if let Some(told) = facts.told(Step::Windows) {
-        let says_more = parts(windows).len() > 1 || matches!(facts.reason(), Some(Reason::QuietHours { .. }));
-        let list = if says_more { format!(" ({})", list(windows)) } else { String::new() };
+        let list = if says_more(windows) { format!(" ({})", list(windows)) } else { String::new() };
         return facts.link(Step::Windows, format!("{told}{list}"));
     }
     if windows.is_open() {
         return facts.idle(Step::Windows, "it has none");
     }
     let list = list(windows);
+    let others = if says_more(windows) { format!(" ({list})") } else { String::new() };
     match facts.suppressed() {
         _ if !facts.is_planned() => {
             facts.idle(Step::Windows, format!("a person's wish ignores them ({list})"))
         }
-        Some(cause) => facts.link(Step::Windows, format!("suppressed: {cause} ({list})")),
+        Some(cause) => facts.link(Step::Windows, format!("suppressed: {cause}{others}")),
         None => facts.link(Step::Windows, format!("none suppresses it ({list})")),
     }
+}
+
+/// Whether the list of windows says more than the one that suppresses.
+fn says_more(windows: &Windows) -> bool {
+    parts(windows).len() > 1 || !windows.quiet_hours.is_empty()
 }
 
 /// All windows of a schedule.

@@ -139,7 +139,19 @@ fn no_ticks() -> Vec<Case> {
         timing.anchor = anchor;
         busy(world("10:00:00", "11:30:00", [schedule("sync", timing, |_| {})]), 3)
     };
+    let often = Box::new(utc("sync", "5,25,45 * * * *", |_| {}));
+    let edited = act(
+        world("09:55:00", "11:30:00", [utc("sync", "*/20 * * * *", |_| {})]),
+        "10:30:00",
+        Act::Replace(often),
+    );
+    let paused = Status::PausedManual { by: "ada".to_owned(), note: String::new() };
+    let paused = leave(world("09:55:00", "13:30:00", [utc("sync", "* * * * *", |_| {})]), "10:00:30", paused);
+    let paused = act(paused, "13:00:00", Act::Resume);
     vec![
+        ask("just before an edit", &edited, "sync", "10:25:00"),
+        ask("just after an edit", &edited, "sync", "10:40:00"),
+        ask("within a range, and not a tick", &paused, "sync", "11:00:20"),
         ask("not that hour", &weekdays(), "sync", "2026-01-02T09:00:00Z"),
         ask("not that weekday", &weekdays(), "sync", "2026-01-03T08:00:00Z"),
         ask("neither of the two days", &either, "sync", "2026-01-07T09:00:00Z"),

@@ -9,8 +9,13 @@ mod stage;
 mod status;
 mod windows;
 
-use punctual_plan::{LinkEffect, Reason, Step};
-use stage::Case;
+use jiff::Timestamp;
+use punctual_plan::{
+    Act, Behaviour, CatchUp, Chain, ChainOn, Failing, Inquiry, LinkEffect, Origin, Reason, Scenario, Status,
+    Step, When, simulate, why,
+};
+use punctual_time::{Anchor, Interval, Timing, Zone};
+use stage::{Case, act, at, down, leave, minutes, paris, schedule, timing, utc, world};
 
 const GOLDEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/why/golden");
 
@@ -80,5 +85,44 @@ fn every_answer_has_every_link_once_and_one_that_decided() {
         assert_eq!(decided, 1, "{}", case.why);
         assert!(case.why.links.iter().all(|link| !link.text.is_empty()), "{}", case.why);
         assert!(!case.why.verdict.contains('\n'), "{}", case.why);
+    }
+}
+
+/// Everything at once: outages, edits, pauses, windows, bounds, a schedule that floats and one that follows.
+fn eventful() -> Scenario {
+    let mut poll = paris("poll", "*/7 * * * *", |policy| policy.catch_up = CatchUp::RunOnce);
+    timing(&mut poll).windows.only_between = Some("11:00-13:30".parse().expect("a part of the day"));
+    let beat = utc("beat", "* * * * *", |policy| policy.retry_after = Some(minutes(2)));
+    let mut trial = utc("trial", "*/10 * * * *", |_| {});
+    timing(&mut trial).bounds.max_runs = Some(5);
+    let mut float = Timing::new("20m".parse::<Interval>().expect("an interval"), Zone::utc());
+    (float.created_at, float.anchor) = (at("09:30:00"), Anchor::LastStart);
+    let mut mail = utc("mail", "0 0 * * *", |_| {});
+    mail.when = When::Chain(Chain::new(trial.id, ChainOn::Finish));
+    let edited = utc("poll", "*/11 * * * *", |policy| policy.catch_up = CatchUp::RunAll);
+    let all = [poll, beat, trial, schedule("float", float, |_| {}), mail];
+    let mut scenario = world("09:30:00", "14:00:00", all);
+    scenario.behaviour =
+        Behaviour { run_time: minutes(3), failing: Failing::Every(4), ..Behaviour::default() };
+    let scenario = down(down(scenario, "10:05:10", "10:40:00"), "12:00:30", "12:04:00");
+    let pause = Status::PausedManual { by: "ada".to_owned(), note: String::new() };
+    let scenario = leave(act(scenario, "10:50:00", Act::Replace(Box::new(edited))), "11:10:00", pause);
+    act(act(scenario, "12:20:00", Act::Resume), "13:15:00", Act::Delete)
+}
+
+#[test]
+fn every_instant_of_an_eventful_day_has_an_answer_and_the_ledger_no_hole() {
+    let simulated = simulate(&eventful());
+    for account in &simulated.accounts {
+        for second in (at("09:20:00").as_second()..=at("14:30:00").as_second()).step_by(20) {
+            let when = Timestamp::from_second(second).expect("an instant");
+            let inquiry = Inquiry::of_simulated(&simulated, account, when);
+            let answer = why(&inquiry);
+            let decided = answer.links.iter().filter(|link| link.effect == LinkEffect::Decided).count();
+            assert_eq!((decided, answer.links.len()), (1, Step::ALL.len()), "{answer}");
+            assert!(!answer.decided().text.contains("should have one"), "{answer}");
+            let is_entry = inquiry.runs.iter().any(|run| run.origin == Origin::Tick);
+            assert!(!(is_entry && answer.decided().step == Step::Spec), "{answer}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use punctual_plan::{Act, Chain, ChainOn, Failing, Scenario, Schedule, Status, When};
 
-use crate::stage::{Case, act, ask, down, leave, minutes, paris, timing, utc, world};
+use crate::stage::{Case, act, ask, down, leave, minutes, paris, utc, world};
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = paused();
@@ -98,8 +98,6 @@ fn spent() -> Vec<Case> {
         mail.when = When::Chain(chain);
         world("09:55:00", "11:30:00", [load, mail])
     };
-    let mut once = utc("sync", "*/10 * * * *", |_| {});
-    timing(&mut once).bounds.max_runs = Some(1);
     vec![
         ask("exhausted before it came of another run", &following("*/20 * * * *"), "mail", "10:22:00"),
         ask("exhausted later", &following("5,45 * * * *"), "mail", "10:47:00"),
