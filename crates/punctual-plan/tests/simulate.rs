@@ -207,6 +207,22 @@ fn a_pause_is_judged_when_it_ends() {
 }
 
 #[test]
+fn a_pause_and_an_edit_do_not_exhaust_a_schedule() {
+    let one = member("one", cron("*/10 * * * *"), |_| {});
+    let (id, again) = (one.schedule.id, one.schedule.clone());
+    let mut scenario = world("09:55:00", "10:45:00", vec![one]);
+    let pause = Status::PausedManual { by: "ada".to_owned(), note: String::new() };
+    scenario.edits = vec![
+        Edit { at: at("10:05:00"), schedule: id, act: Act::Replace(Box::new(again)) },
+        Edit { at: at("10:15:00"), schedule: id, act: Act::Leave(pause) },
+    ];
+    let simulated = simulate(&scenario);
+    let log: Vec<String> = simulated.log.iter().map(|logged| logged.event.to_string()).collect();
+    assert_eq!(log, ["version 2", "left active: paused_manual"]);
+    assert!(simulated.accounts[0].versions.iter().all(|version| version.exhausted_at.is_none()));
+}
+
+#[test]
 fn an_edit_is_never_retroactive_even_during_a_pause() {
     let one = member("one", cron("*/10 * * * *"), |policy| policy.catch_up = CatchUp::RunAll);
     let id = one.schedule.id;

@@ -42,7 +42,7 @@ impl Desk {
         let schedule = Arc::new(schedule);
         let mut desk = Self {
             key,
-            versions: vec![Version { since: now, schedule: Arc::clone(&schedule) }],
+            versions: vec![Version { since: now, exhausted_at: None, schedule: Arc::clone(&schedule) }],
             timing: schedule.when.timing().cloned(),
             schedule,
             state: State::starting(now),
@@ -73,7 +73,14 @@ impl Desk {
         self.schedule = Arc::new(schedule);
         self.timing = self.schedule.when.timing().cloned();
         self.spent_at = None;
-        self.versions.push(Version { since: now, schedule: Arc::clone(&self.schedule) });
+        self.versions.push(Version { since: now, exhausted_at: None, schedule: Arc::clone(&self.schedule) });
+    }
+
+    /// Notes that the present version has had all its ticks.
+    pub(super) fn note_exhausted(&mut self, at: Timestamp) {
+        if let Some(version) = self.versions.last_mut() {
+            version.exhausted_at.get_or_insert(at);
+        }
     }
 
     /// How it stands for those who admit.

@@ -151,6 +151,7 @@ impl Book {
             }
         }
         self.desks[desk].spent_at = Some(now);
+        self.desks[desk].note_exhausted(now);
         self.desks[desk].next_tick = None;
         self.plan_next(desk, None);
     }
@@ -241,7 +242,7 @@ impl Book {
         for (run, reason) in changed.cancelled {
             self.close(run, RunState::Cancelled { reason, at: self.now });
         }
-        self.write(desk, changed.plan);
+        self.enter(desk, changed.plan);
         self.desks[desk].leave(what, self.now);
         self.plan_next(desk, None);
     }

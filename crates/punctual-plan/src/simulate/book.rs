@@ -137,8 +137,14 @@ impl Book {
         late
     }
 
-    /// Writes what a plan or a change says, with the cursor.
+    /// Writes what a plan says, with the cursor.
     pub(super) fn write(&mut self, desk: usize, plan: Plan) {
+        self.enter(desk, plan);
+        self.exhaust(desk);
+    }
+
+    /// Writes what a change says, with the cursor: that it plans nothing more does not mean that nothing is left.
+    pub(super) fn enter(&mut self, desk: usize, plan: Plan) {
         if let Some(timing) = self.desks[desk].timing.clone() {
             let policy = self.desks[desk].schedule.policy.clone();
             for event in plan_events(&plan, &timing, &policy, self.now) {
@@ -172,7 +178,6 @@ impl Book {
         at.state.cursor = plan.cursor;
         at.next_tick = plan.next_tick;
         self.plan_next(desk, plan.plan_at);
-        self.exhaust(desk);
     }
 
     /// Says when a schedule wants planning.
@@ -319,6 +324,7 @@ impl Book {
         }
         let at = self.desks[desk].spent_at.unwrap_or(self.now);
         self.desks[desk].state.status = Status::Exhausted { at };
+        self.desks[desk].note_exhausted(at);
         self.desks[desk].left_at = Some(at);
         self.note(desk, Event::Left { reason: Reason::Exhausted { at } });
     }

@@ -61,6 +61,8 @@ impl Account {
 pub struct Version {
     /// From when on it is valid.
     pub since: Timestamp,
+    /// When it had all its ticks: none after it is accounted for.
+    pub exhausted_at: Option<Timestamp>,
     /// The definition.
     pub schedule: Arc<Schedule>,
 }

@@ -8,9 +8,7 @@ use super::link::{Link, LinkEffect, Step};
 use super::show::Show;
 use super::{Inquiry, Neighbour};
 use crate::plan::just_after;
-use crate::{
-    Origin, Policy, RangeRecord, Reason, Run, RunState, Schedule, Status, Version, Wait, Waiting, When,
-};
+use crate::{Origin, Policy, RangeRecord, Reason, Run, RunState, Schedule, Version, Wait, Waiting, When};
 
 /// What an instant is for a schedule.
 #[derive(Clone, Copy)]
@@ -201,12 +199,10 @@ impl<'a> Facts<'a> {
     /// The first tick after the instant, by the version that was or will be valid then.
     pub(super) fn tick_after(&self) -> Option<Timestamp> {
         let versions = self.inquiry.versions;
-        let over = match self.inquiry.state.status {
-            Status::Exhausted { at } => at,
-            _ => self.inquiry.deleted_at.unwrap_or(Timestamp::MAX),
-        };
+        let over = self.inquiry.deleted_at.unwrap_or(Timestamp::MAX);
         let found = versions.iter().enumerate().find_map(|(place, version)| {
-            let end = versions.get(place + 1).map_or(Timestamp::MAX, |next| next.since);
+            let replaced_at = versions.get(place + 1).map(|next| next.since);
+            let end = replaced_at.into_iter().chain(version.exhausted_at).min().unwrap_or(Timestamp::MAX);
             let timing = current(version.schedule.when.timing()?, self.inquiry);
             timing.planned_after(self.at.max(version.since)).filter(|tick| *tick <= end)
         });
@@ -234,11 +230,13 @@ impl<'a> Facts<'a> {
             return Matter::NotATick(self.missing());
         }
         let left_at = self.inquiry.left_at.unwrap_or(Timestamp::MIN);
-        match &state.status {
-            Status::Exhausted { at } if self.at > *at => Matter::Spent(*at),
-            status if !status.is_active() && self.at > left_at => Matter::Inactive,
-            _ if self.at > now => Matter::Ahead,
-            _ if self.at > state.cursor.planned_through => Matter::Unseen,
+        if let Some(exhausted_at) = self.version.exhausted_at.filter(|exhausted_at| self.at > *exhausted_at) {
+            return Matter::Spent(exhausted_at);
+        }
+        match self.at {
+            at if !state.status.is_active() && at > left_at => Matter::Inactive,
+            at if at > now => Matter::Ahead,
+            at if at > state.cursor.planned_through => Matter::Unseen,
             _ => Matter::Hole,
         }
     }
