@@ -1,4 +1,4 @@
-//! How long `plan` takes: a plain due schedule, a herd of them, and a week of seconds slept through.
+//! How long `plan` takes: a plain due schedule, a herd of them, and a week of seconds slept through; and an audit.
 //!
 //! `cargo bench -p punctual-plan` prints one line per case, the best of several windows.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark prints, and fails at once")]
@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{CatchUp, Cursor, Policy, ScheduleId, Subject, Window, plan};
+use punctual_plan::{CatchUp, Cursor, Policy, Recorded, ScheduleId, Subject, Window, audit_ledger, plan};
 use punctual_time::{Cron, Timing, Zone};
 
 const WINDOWS: usize = 20;
@@ -61,5 +61,15 @@ fn main() {
     for catch_up in CatchUp::ALL {
         let slept = Case::new("* * * * * *", *catch_up, week);
         println!("a week of seconds, {:<19} {:>10?}", catch_up.name(), best(10, || slept.plan()));
+    }
+    for (what, spec, days) in [("month of seconds", "* * * * * *", 31), ("year of */5", "*/5 * * * *", 366)] {
+        let timing = Case::new(spec, CatchUp::Skip, SignedDuration::ZERO).timing;
+        let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
+        let stretch = start..=start + SignedDuration::from_hours(24 * days);
+        let rows: Vec<Timestamp> = timing.ticks(stretch.clone()).map(|tick| tick.at).collect();
+        let audit = || {
+            black_box(audit_ledger(&timing, Recorded { rows: &rows, ranges: &[] }, stretch.clone()));
+        };
+        println!("an audit of a {what:<24} {:>10?}", best(1, audit));
     }
 }

@@ -4,7 +4,7 @@ use core::fmt;
 
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
 /// The number of a schedule inside one database; never shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -27,6 +27,28 @@ impl fmt::Display for RunKey {
 /// A schedule's public id, given by the server and part of every idempotency key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScheduleId(pub Uuid);
+
+impl ScheduleId {
+    /// The id that stands for a name while no database has given one: always the same for the same org and name.
+    ///
+    /// It has the layout of RFC 9562 version 8, so it is never mistaken for an id that a server gave.
+    ///
+    /// ```
+    /// use punctual_plan::ScheduleId;
+    ///
+    /// let id = ScheduleId::of_name("acme", "backup");
+    /// assert_eq!(id.to_string(), "5350a721-3c61-85bb-9721-80b514b82b08");
+    /// assert_eq!(id, ScheduleId::of_name("acme", "backup"));
+    /// assert_ne!(id, ScheduleId::of_name("acm", "ebackup"));
+    /// ```
+    pub fn of_name(org_id: &str, name: &str) -> Self {
+        // The length says where the org ends, so that no two pairs are one text.
+        let hash = Sha256::digest(format!("{}:{org_id}{name}", org_id.len()));
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        Self(Builder::from_custom_bytes(bytes).into_uuid())
+    }
+}
 
 impl fmt::Display for ScheduleId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -34,7 +34,7 @@ mod why;
 mod world;
 
 pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
-pub use audit::{Audit, Hole, Recorded, Span, audit_ledger};
+pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use diff::{Declaration, Difference, Drift, FieldDrift, Stored, diff};
@@ -42,7 +42,7 @@ pub use event::{Event, admission_event, end_event, plan_events};
 pub use fires::{FiresChanged, fires_changed};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
 pub use limit::*;
-pub use name::UnknownName;
+pub use name::{Named, UnknownName};
 pub use pace::Pace;
 pub use plan::{
     Closed, Cursor, Entry, EntryState, LateRow, NonFire, Plan, Range, Refired, Subject, Window, plan,
@@ -60,4 +60,4 @@ pub use simulate::{
 pub use state::{Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, Queue, Target, Webhook};
 pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Why, local_instant, referred_runs, why};
-pub use world::{Lane, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};
+pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

@@ -1,6 +1,28 @@
 //! Names: enums whose variants have one public name each, used in SQL, JSON and on the screen.
 
 use core::fmt;
+use core::str::FromStr;
+
+/// A closed list of things that are chosen by name.
+///
+/// ```
+/// use punctual_plan::{CatchUp, Named};
+///
+/// fn hint<T: Named>() -> String {
+///     T::NAMES.join(", ")
+/// }
+/// assert_eq!(hint::<CatchUp>(), "skip, none, run_once, fire_immediately, run_all, run_all_capped, spread");
+/// ```
+pub trait Named: Copy + FromStr<Err = UnknownName> + 'static {
+    /// Every variant, in the order of the documents.
+    const ALL: &'static [Self];
+
+    /// Every name that is read: that of each variant, followed by its aliases.
+    const NAMES: &'static [&'static str];
+
+    /// The public name.
+    fn name(self) -> &'static str;
+}
 
 /// Makes an enum of named variants; further names after `|` are read and never written.
 macro_rules! named {
@@ -16,6 +38,15 @@ macro_rules! named {
             /// The public name.
             pub fn name(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }
+            }
+        }
+
+        impl $crate::Named for $name {
+            const ALL: &'static [$name] = $name::ALL;
+            const NAMES: &'static [&'static str] = &[$($text, $($alias,)*)+];
+
+            fn name(self) -> &'static str {
+                $name::name(self)
             }
         }
 

@@ -235,6 +235,16 @@ pub enum Wait {
     },
 }
 
+impl core::fmt::Display for Wait {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Turn { behind } => write!(f, "its turn behind {behind}"),
+            Self::Upstream { schedule } => write!(f, "`{schedule}`"),
+            Self::Limit { limit } => write!(f, "room under the org's limit `{limit}`"),
+        }
+    }
+}
+
 named! {
     /// A limit of an org.
     OrgLimit {

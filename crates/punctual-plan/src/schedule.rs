@@ -9,7 +9,7 @@ use crate::name::named;
 use crate::{Action, BreakerRule, Object, Policy, ScheduleId, Target};
 
 /// The stored definition of a schedule, one version of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
     /// The public id.
     pub id: ScheduleId,

@@ -110,17 +110,31 @@ named! {
     }
 }
 
-/// What an org may use and has used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrgUse {
+/// What an org may use; as much as it likes where nothing is set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrgLimits {
     /// Runs that may start within a minute.
     pub per_minute_max: Option<u32>,
-    /// Runs that have started within the present minute.
-    pub per_minute: u32,
     /// Runs that may be in flight at once.
     pub in_flight_max: Option<u32>,
-    /// Runs that are in flight.
-    pub in_flight: u32,
     /// What happens beyond.
     pub over: OverLimit,
+}
+
+impl OrgLimits {
+    /// Whether there is a limit at all.
+    pub fn is_limiting(&self) -> bool {
+        self.per_minute_max.is_some() || self.in_flight_max.is_some()
+    }
+}
+
+/// What an org may use and has used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OrgUse {
+    /// What it may use.
+    pub limits: OrgLimits,
+    /// Runs that have started within the present minute.
+    pub per_minute: u32,
+    /// Runs that are in flight.
+    pub in_flight: u32,
 }

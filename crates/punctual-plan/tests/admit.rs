@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Admission, Breaker, CatchUp, Claim, Dependency, Due, Effect, Lane, OrgKey, OrgUse, Origin, OverLimit,
-    Overlap, Policy, QUEUE_MAX, Reason, RunKey, RunStatus, RunsLeft, ScheduleId, ScheduleKey, Standing,
-    Traffic, Upstream, Verdict, Wait, Waiting, World, admit,
+    Admission, Breaker, CatchUp, Claim, Dependency, Due, Effect, Lane, OrgKey, OrgLimits, OrgUse, Origin,
+    OverLimit, Overlap, Policy, QUEUE_MAX, Reason, RunKey, RunStatus, RunsLeft, ScheduleId, ScheduleKey,
+    Standing, Traffic, Upstream, Verdict, Wait, Waiting, World, admit,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -280,7 +280,8 @@ fn a_wait_ends_at_its_deadline() {
 fn an_org_that_used_up_its_limit_waits_or_is_skipped() {
     let rows = [tick(1, "10:00:00"), Due::tick(RunKey(2), ScheduleKey(2), at("10:00:00"))];
     let world = |over| {
-        let used = OrgUse { per_minute_max: Some(3), per_minute: 2, in_flight_max: None, in_flight: 0, over };
+        let limits = OrgLimits { per_minute_max: Some(3), in_flight_max: None, over };
+        let used = OrgUse { limits, per_minute: 2, in_flight: 0 };
         let mut world = World::free(at("10:00:00"));
         world.orgs.insert(OrgKey(1), used);
         world

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use jiff::civil::date;
 use punctual_time::{
-    Anchor, Calendar, Cron, Interval, Mark, Once, QuietHours, Spec, Timing, Unit, Weekdays, Zone,
+    Anchor, Calendar, Cron, Fold, Interval, Mark, Once, QuietHours, Spec, Timing, Unit, Weekdays, Zone,
 };
 
 fn instant(text: &str) -> Timestamp {
@@ -94,6 +94,27 @@ fn an_interval_never_ticks_before_its_origin() {
     assert_eq!(timing.next(instant("2020-01-01T00:00:00Z")), Some(instant("2026-03-25T10:00:01Z")));
     assert_eq!(timing.prev(instant("2026-03-25T10:00:01Z")), None);
     check(&timing, "2026-03-25T10:00:01Z", "04-01T11:00:01+02:00 04-08T11:00:01+02:00");
+}
+
+#[test]
+fn the_origin_is_a_tick_in_whichever_pass_of_a_fold_it_lies() {
+    let cases = [
+        (None, "02:30:00+02:00", "10-26T02:30:00+02:00 10-27T02:30:00+01:00"),
+        (None, "02:30:00+01:00", "10-26T02:30:00+01:00 10-27T02:30:00+01:00"),
+        (Some(Fold::Last), "02:30:00+02:00", "10-26T02:30:00+01:00 10-27T02:30:00+01:00"),
+        (Some(Fold::Last), "02:30:00+01:00", "10-26T02:30:00+01:00 10-27T02:30:00+01:00"),
+        (Some(Fold::Both), "02:30:00+02:00", "10-26T02:30:00+02:00 10-26T02:30:00+01:00"),
+        (Some(Fold::Both), "02:30:00+01:00", "10-26T02:30:00+01:00 10-27T02:30:00+01:00"),
+    ];
+    for (fold, start, expected) in cases {
+        let mut timing = every("1d", "Europe/Berlin");
+        timing.dst.fold = fold;
+        timing.bounds.start_at = Some(instant(&format!("2025-10-26T{start}")));
+        check(&timing, "2025-10-25T00:00:00Z", expected);
+        timing.created_at = instant(&format!("2025-10-26T{start}"));
+        timing.bounds.start_at = None;
+        check(&timing, "2025-10-25T00:00:00Z", expected);
+    }
 }
 
 #[test]

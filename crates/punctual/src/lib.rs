@@ -10,9 +10,11 @@ mod database;
 pub mod declare;
 mod failure;
 mod name;
+mod trial;
 mod zone;
 
 pub use app::{App, Draft, History, Preview, lateness};
 pub use database::Database;
 pub use failure::{Failure, Kind};
+pub use trial::{Deed, Failures, RunTime, Trial, Tried, instant, outage};
 pub use zone::zone_name;

@@ -20,6 +20,7 @@ impl Terminal {
             .env_remove("DATABASE_URL")
             .env("XDG_DATA_HOME", self.home.path())
             .env("COLUMNS", "100")
+            .env("TZ", "Asia/Tokyo")
             .output()
             .expect("the program starts")
     }
@@ -185,6 +186,22 @@ fn a_plan_shows_the_first_day_with_clock_changes_and_windows() {
         .map(|number: usize| serde_json::to_string_pretty(&plan["plan"][number]).expect("JSON"))
         .to_vec();
     insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn local_is_the_zone_of_the_host_that_reads_the_file() {
+    let text = "settings: {timezone: local}\ntargets: {t: {type: process, argv: [x]}}\n\
+        quiet_hours: {nights: {during: '22:00-06:00', timezone: local}}\nschedules:\n\
+        - {name: a, cron: 0 9 * * *, target: t}\n\
+        - {name: b, cron: '0 11,14 * * *', timezone: UTC, quiet_hours: nights, target: t}\n\
+        - {name: c, cron: 0 9 * * *, timezone: Local, target: t}\n";
+    let output = planned(text, "2027-01-01T00:00:30Z");
+    let plan: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    for number in [0, 2] {
+        assert_eq!(plan["plan"][number]["timezone"], "Asia/Tokyo");
+        assert_eq!(plan["plan"][number]["fires"][0]["at"], "2027-01-01T09:00:00+09:00");
+    }
+    assert_eq!(plan["plan"][1]["suppressed"][0]["at"], "2027-01-01T14:00:00Z", "it is night there");
 }
 
 #[test]

@@ -4,9 +4,12 @@
 use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual::declare::{
-    self, Action, CatchUp, Declared, Jitter, JitterMode, Overlap, Schedule, Scope, When,
+use punctual::declare::{self, Declared};
+use punctual_plan::{
+    Action, CatchUp, Chain, ChainOn, Dependency, Jitter, JitterMode, Launch, OrgLimits, Overlap, Owner, Pace,
+    Policy, Schedule, ScheduleId, When,
 };
+use punctual_time::Dialect;
 use serde_json::json;
 
 fn now() -> Timestamp {
@@ -43,7 +46,8 @@ fn example(name: &str) -> PathBuf {
 }
 
 fn schedule<'a>(declared: &'a Declared, name: &str) -> &'a Schedule {
-    declared.schedules.iter().find(|schedule| schedule.name == name).expect("a schedule of that name")
+    let mut definitions = declared.schedules.iter().map(|schedule| &schedule.definition);
+    definitions.find(|definition| definition.name == name).expect("a schedule of that name")
 }
 
 #[test]
@@ -150,17 +154,14 @@ fn many_problems_are_bounded() {
 fn the_plugins_example_reads_as_it_stands() {
     let declared = declare::read(&example("plugins.yaml"), now()).expect("the example");
     let hourly = schedule(&declared, "example/hourly");
-    assert_eq!(hourly.policies.guard.as_deref(), Some("example"));
-    assert_eq!(hourly.policies.scope, Scope::Command { plugin: "example".into(), command: "poll".into() });
-    assert_eq!(hourly.policies.catch_up, CatchUp::RunOnce);
-    assert_eq!(
-        hourly.policies.jitter,
-        Some(Jitter { max: SignedDuration::from_secs(30), mode: JitterMode::After })
-    );
+    assert_eq!(hourly.policy.guard.as_deref(), Some("example"));
+    assert_eq!(hourly.policy.lane.as_deref(), Some("example/poll"));
+    assert_eq!(hourly.policy.catch_up, CatchUp::RunOnce);
+    assert_eq!(hourly.policy.jitter, Jitter { max: SignedDuration::from_secs(30), mode: JitterMode::After });
     assert_eq!(hourly.payload, *json!({"source": "scheduler"}).as_object().expect("an object"));
-    let Action::Process { argv, .. } = &hourly.target.action else { panic!("{:?}", hourly.target) };
-    assert_eq!(argv, &["plugins/example", "poll"]);
-    let When::Timed(timing) = &hourly.when else { panic!("{:?}", hourly.when) };
+    let Action::Process(process) = &hourly.target.action else { panic!("{:?}", hourly.target) };
+    assert_eq!(process.argv, ["plugins/example", "poll"]);
+    let When::Ticks(timing) = &hourly.when else { panic!("{:?}", hourly.when) };
     assert_eq!(timing.zone.name(), "Australia/Sydney");
     assert_eq!(timing.windows.not_on.to_string(), "sunday, saturday");
 }
@@ -171,14 +172,76 @@ fn a_plugin_has_its_own_words_and_defaults() {
         "plugins:\n  p:\n    circuit_breaker: {threshold: 2}\n    run: [/bin/p, -v]\n    commands:\n      sync: {payload: {a: 1, b: 1}}\n    schedules:\n    - every: 5m\n      if_running: queue\n    - {id: s, command: sync, cron: 0 3 * * *, payload: {b: 2}, catch_up: run_all_capped}\n",
     );
     let poll = schedule(&declared, "p/default");
-    assert_eq!(poll.policies.if_running, Overlap::Allow, "its queue enqueues whatever is in flight");
-    assert_eq!(poll.target.circuit_breaker.threshold, 2);
+    assert_eq!(poll.policy.overlap, Overlap::Allow, "its queue enqueues whatever is in flight");
+    assert_eq!(poll.target.breaker.threshold, 2);
     let sync = schedule(&declared, "p/s");
-    assert_eq!(sync.policies.guard, None);
-    assert_eq!(sync.policies.scope, Scope::Command { plugin: "p".into(), command: "sync".into() });
-    assert_eq!(sync.policies.catch_up, CatchUp::RunAll);
+    assert_eq!(sync.policy.guard, None);
+    assert_eq!(sync.policy.lane.as_deref(), Some("p/sync"));
+    assert_eq!(sync.policy.catch_up, CatchUp::RunAll);
     assert_eq!(sync.payload, *json!({"a": 1, "b": 2}).as_object().expect("an object"));
     assert_eq!(sync.target.name, poll.target.name, "one breaker for the plugin");
+}
+
+#[test]
+fn a_schedule_is_read_as_the_definition_that_the_plan_decides_by() {
+    let declared = read(
+        "settings: {org_id: acme, user_id: ada, limits: {schedules: 9, runs_per_minute: 99999999999}}\n\
+         targets: {t: {type: process, argv: [x]}}\nschedules:\n\
+         - {name: a, cron: '0  3 * * *', dialect: posix, target: t}\n\
+         - {name: b, on: {schedule: a, delay: 5m}, target: t}\n\
+         - {name: c, after: 30s, depends_on: a, target: t}\n",
+    );
+    let (id, owner) =
+        (ScheduleId::of_name("acme", "a"), Owner { org_id: "acme".into(), user_id: Some("ada".into()) });
+    let (a, b, c) = (schedule(&declared, "a"), schedule(&declared, "b"), schedule(&declared, "c"));
+    assert_eq!((a.id, &a.owner, a.version), (id, &owner, 1));
+    assert_eq!((a.spec.as_str(), a.dialect), ("0  3 * * *", Dialect::Posix), "as it was written");
+    assert_eq!(a.when.timing().map(|timing| timing.created_at), Some(now()));
+    assert_eq!(*a.policy, Policy::default());
+    let delay = SignedDuration::from_mins(5);
+    assert_eq!(b.when, When::Chain(Chain { delay, ..Chain::new(id, ChainOn::Success) }));
+    assert_eq!(c.policy.depends_on, Some(Dependency::on(vec![id])));
+    assert_eq!(declared.schedules[2].after_start, Some(SignedDuration::from_secs(30)));
+    let limits = OrgLimits { per_minute_max: Some(u32::MAX), ..OrgLimits::default() };
+    assert_eq!((declared.settings.schedules_max, declared.settings.limits), (Some(9), limits));
+    assert_eq!((declared.settings.pace, declared.names().get(id)), (Pace::default(), Some("a")));
+}
+
+#[test]
+fn launches_are_repeated_as_the_schedule_says() {
+    let launch = |keys: &str| schedule(&read(&one(&format!("every: 5m\n{keys}"))), "a").policy.launch;
+    let delay = SignedDuration::from_millis(1500);
+    assert_eq!(launch("launch: {attempts: 5, delay: 1500ms}"), Launch { attempts_max: 5, delay });
+    assert_eq!(launch("launch: {attempts: 1}"), Launch { attempts_max: 1, ..Launch::default() });
+    assert_eq!(launch("launch: {delay: 1500ms}"), Launch { delay, ..Launch::default() });
+    let check = |keys: &str, expected: &str| {
+        let said = refusal(&one(&format!("every: 5m\nlaunch: {keys}")));
+        assert!(said.starts_with(&format!("error: jobs.yaml:5:{expected}")), "{said}");
+    };
+    check("{}", "11: `launch` says nothing");
+    check("3", "11: `3` is not keys with values");
+    check("{attempts: 0}", "22: `0` is too small");
+    check("{attempts: 101}", "22: `101` is too large");
+    check("{delay: soon}", "19: `soon` is not a duration");
+    check("{delay: 2h}", "19: `delay` is longer than a launch ever waits");
+    check("{atempts: 2}", "12: `atempts` is not a key here");
+}
+
+#[test]
+fn what_the_plan_cannot_hold_is_refused() {
+    let check = |text: &str, expected: &str| assert!(refusal(text).contains(expected), "{}", refusal(text));
+    check(
+        &one("every: 5m\ndepends_on: []\ndepends_timeout: 5m"),
+        "error: jobs.yaml:6:3: `depends_timeout` changes nothing without `depends_on`\n",
+    );
+    check(
+        "targets: {t: {type: workflow, workflow_id: w, version: 4294967296}}\n",
+        "error: jobs.yaml:1:56: `4294967296` is too large\n",
+    );
+    check(
+        "plugins: {a/b: {schedules: [{every: 5m}]}}\n",
+        "error: jobs.yaml:1:11: `a/b` holds a `/` and cannot",
+    );
 }
 
 #[test]
@@ -187,10 +250,32 @@ fn a_template_is_filled_and_the_schedules_own_keys_win() {
         "templates:\n  t: {cron: '0 ${hour} * * *', max_catch_up: '${most}', guard: '$${x}', target: {type: process, argv: [x, 'for-${who}']}}\nschedules:\n- {name: a, template: t, set: {hour: 9, who: me, most: 7}, cron: 0 1 * * *}\n",
     );
     let a = schedule(&declared, "a");
-    let When::Timed(timing) = &a.when else { panic!("{:?}", a.when) };
+    let When::Ticks(timing) = &a.when else { panic!("{:?}", a.when) };
     assert_eq!(timing.spec.to_string(), "0 1 * * *");
-    assert_eq!((a.policies.max_catch_up, a.policies.guard.as_deref()), (7, Some("${x}")));
-    assert!(matches!(&a.target.action, Action::Process { argv, .. } if argv[1] == "for-me"));
+    assert_eq!((a.policy.max_catch_up, a.policy.guard.as_deref()), (7, Some("${x}")));
+    assert!(matches!(&a.target.action, Action::Process(process) if process.argv[1] == "for-me"));
+}
+
+#[test]
+fn a_template_that_nobody_uses_is_checked_as_far_as_it_can_be() {
+    for fine in [
+        "{cron: '0 ${hour} * * *', dialect: posix, max_catch_up: '${most}', guard: '$${x}'}",
+        "{retry_after: 5m, depends_timeout: 5m, dst: {gap: skip}, anchor: last_start}",
+        "{target: {type: '${kind}', argv: [x]}, jitter: {max: '${far}', mode: around}, tags: ['${tag}']}",
+        "{target: {type: process, argv: ['${program}']}, timezone: '${zone}', not_on: ['${day}', sunday]}",
+    ] {
+        read(&format!("templates: {{t: {fine}}}\n"));
+    }
+    let told = golden(&[
+        "templates: {t: {crom: 0 3 * * *}}\n",
+        "templates: {t: {if_running: skp, max_catch_up: 0, tags: '${tags}', enabled: 5}}\n",
+        "templates: {t: {description: '${x}', jitter: {max: '${far}', mod: around}, not_on: ['${day}', [1]]}}\n",
+        "templates: {t: {target: {type: process, argv: ['${x}'], cdw: /}}, u: {target: {type: '${x}'}, evry: 1}}\n",
+        "templates: {t: {cron: 61 * * * *}, u: {every: 5m, at: 2027-01-01T00:00}, v: {guard: '${x}', grace: soon}}\n",
+        "templates: {t: {timezone: Europe/Berln, not_on: [satday], quiet_hours: nights, target: chat}}\n",
+        "templates: {t: {launch: {delay: 2h}, retry_after: '${x}', start_at: tomorrow, only_between: 25-26}}\n",
+    ]);
+    insta::assert_snapshot!(told);
 }
 
 #[test]

@@ -123,7 +123,7 @@ mod tests {
         check_use("punctual-engine", "rand", "");
         let wrong = "Cargo.toml:1: `punctual-time` is pure but depends on `rand`; allowed: jiff";
         check_use("punctual-time", "rand", wrong);
-        let wrong = "Cargo.toml:1: `punctual-plan` is pure but depends on `tokio`; allowed: jiff, punctual-time, uuid, sha2";
+        let wrong = "Cargo.toml:1: `punctual-plan` is pure but depends on `tokio`; allowed: jiff, punctual-time, serde_json, uuid, sha2";
         check_use("punctual-plan", "tokio", wrong);
         let wrong = "Cargo.toml:1: `punctual-plan` takes uuid with `v4`, which makes random ids";
         check_use("punctual-plan", "uuid +v4", wrong);

@@ -117,11 +117,7 @@ impl Gate<'_> {
             return Some(Verdict::Skip(Reason::StartDeadline { limit_s: limit.as_secs(), at: now }));
         }
         let waiting = self.row.waiting.as_ref().filter(|waiting| waiting.deadline <= now)?;
-        let wanted = match &waiting.wait {
-            Wait::Turn { behind } => format!("its turn behind {behind}"),
-            Wait::Upstream { schedule } => format!("`{schedule}`"),
-            Wait::Limit { limit } => format!("room under the org's limit `{limit}`"),
-        };
+        let wanted = waiting.wait.to_string();
         let limit_s = waiting.deadline.duration_since(waiting.since).as_secs();
         Some(self.end(Reason::WaitedTooLong { limit_s, wanted }))
     }
@@ -222,9 +218,9 @@ impl Gate<'_> {
         let used = self.world.orgs.get(&self.row.org)?;
         let reached =
             |limit, used: u32, max: Option<u32>| max.filter(|max| used >= *max).map(|max| (limit, max));
-        let (limit, max) = reached(OrgLimit::InFlight, used.in_flight, used.in_flight_max)
-            .or_else(|| reached(OrgLimit::PerMinute, used.per_minute, used.per_minute_max))?;
-        Some(match used.over {
+        let (limit, max) = reached(OrgLimit::InFlight, used.in_flight, used.limits.in_flight_max)
+            .or_else(|| reached(OrgLimit::PerMinute, used.per_minute, used.limits.per_minute_max))?;
+        Some(match used.limits.over {
             OverLimit::Skip if !self.row.is_retry() => Verdict::Skip(Reason::OrgLimit { limit, max }),
             OverLimit::Skip | OverLimit::Wait => self.wait(Wait::Limit { limit }, WAIT_MAX),
         })

@@ -10,7 +10,7 @@ use super::book::{Book, ORG};
 use super::outcome::{Account, Simulated};
 use super::scenario::{Member, Scenario};
 use crate::limit::SIMULATED_RUNS_MAX;
-use crate::{Follower, Outcome, RunKey, RunState, ScheduleKey, When, plan_first};
+use crate::{Follower, OrgUse, Outcome, RunKey, RunState, ScheduleKey, When, plan_first};
 
 /// A node, and the world around it.
 pub(super) struct Drive<'a> {
@@ -28,7 +28,7 @@ pub(super) struct Drive<'a> {
 impl<'a> Drive<'a> {
     pub(super) fn new(scenario: &'a Scenario) -> Self {
         let mut book = Book::new(scenario.from, scenario.pace);
-        book.world.orgs.extend(scenario.limits.map(|limits| (ORG, limits)));
+        book.world.orgs.extend(scenario.limits.map(|limits| (ORG, OrgUse { limits, ..OrgUse::default() })));
         for (place, member) in scenario.schedules.iter().enumerate() {
             let key = ScheduleKey(place as i64 + 1);
             let schedule = member.schedule.clone();

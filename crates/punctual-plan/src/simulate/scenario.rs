@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{OrgUse, Outcome, Pace, Schedule, ScheduleId, Status};
+use crate::{OrgLimits, Outcome, Pace, Schedule, ScheduleId, Status};
 
 /// Everything that a simulation depends on.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct Scenario {
     /// How far ahead is planned, and how fast late ticks fire.
     pub pace: Pace,
     /// What the org may use; no limit if none.
-    pub limits: Option<OrgUse>,
+    pub limits: Option<OrgLimits>,
     /// When no node runs, in the order of time.
     pub outages: Vec<Outage>,
     /// What runs do.

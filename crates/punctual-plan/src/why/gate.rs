@@ -219,7 +219,7 @@ fn wait(facts: &Facts<'_>) -> Link {
         return facts.idle(Step::Wait, text);
     };
     let (since, deadline) = (facts.show.at(waiting.since), facts.show.at(waiting.deadline));
-    let wanted = facts.with_runs(wanted(&waiting.wait));
+    let wanted = facts.with_runs(waiting.wait.to_string());
     let is_waiting = facts.run().is_some_and(|run| matches!(run.state, RunState::Waiting(_)));
     let text = match facts.told(Step::Wait) {
         Some(told) => format!("{told}; since {since}, until {deadline}"),
@@ -229,15 +229,6 @@ fn wait(facts: &Facts<'_>) -> Link {
     match facts.is_decided(Step::Wait) {
         true => facts.link(Step::Wait, text),
         false => Link { effect: super::LinkEffect::LetThrough, ..facts.link(Step::Wait, text) },
-    }
-}
-
-/// What a run waits for, in words.
-pub(super) fn wanted(wait: &Wait) -> String {
-    match wait {
-        Wait::Turn { behind } => format!("its turn behind {behind}"),
-        Wait::Upstream { schedule } => format!("`{schedule}`"),
-        Wait::Limit { limit } => format!("room under the org's limit `{limit}`"),
     }
 }
 

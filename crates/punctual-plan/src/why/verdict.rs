@@ -5,7 +5,7 @@ use punctual_time::Subject;
 
 use super::after::lateness;
 use super::facts::{Facts, Matter, conditions};
-use super::gate::{Timeliness, own_time, timeliness, wanted};
+use super::gate::{Timeliness, own_time, timeliness};
 use super::link::Step;
 use super::show::span;
 use crate::{CatchUp, Reason, Run, RunState, When};
@@ -65,7 +65,7 @@ fn of_run(facts: &Facts<'_>, run: &Run) -> String {
         RunState::Waiting(waiting) => format!(
             "it waits since {} for {}, until {} at the latest",
             facts.show.at(waiting.since),
-            wanted(&waiting.wait),
+            waiting.wait,
             facts.show.at(waiting.deadline)
         ),
         RunState::Enqueued { attempt, since } => {

@@ -2,8 +2,8 @@
 
 use jiff::SignedDuration;
 use punctual_plan::{
-    Act, Behaviour, CatchUp, Chain, ChainOn, Dependency, Failing, Jitter, JitterMode, Member, OrgUse,
-    OverLimit, Overlap, Policy, Request, Scenario, Status, When, local_instant, simulate,
+    Act, Behaviour, CatchUp, Chain, ChainOn, Dependency, Failing, Jitter, JitterMode, Member, OrgLimits,
+    Overlap, Policy, Request, Scenario, Status, When, local_instant, simulate,
 };
 use punctual_time::{Anchor, DstRule, Gap, Interval, Once, Timing, Zone};
 
@@ -81,13 +81,7 @@ fn underway() -> Vec<Case> {
     };
     let mut limited =
         busy(world("09:55:00", "10:02:00", ["one", "two"].map(|name| utc(name, "0 10 * * *", |_| {}))), 5);
-    limited.limits = Some(OrgUse {
-        per_minute_max: None,
-        per_minute: 0,
-        in_flight_max: Some(1),
-        in_flight: 0,
-        over: OverLimit::Wait,
-    });
+    limited.limits = Some(OrgLimits { in_flight_max: Some(1), ..OrgLimits::default() });
     let retry = utc("sync", "0 * * * *", |policy| policy.retry_after = Some(minutes(4)));
     let mut retrying = world("09:55:00", "10:02:00", [retry]);
     retrying.behaviour.failing = Failing::Always;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use punctual_plan::{
-    Behaviour, BreakerRule, CatchUp, Dependency, Failing, OrgUse, OverLimit, Overlap, Reason, RunState,
+    Behaviour, BreakerRule, CatchUp, Dependency, Failing, OrgLimits, OverLimit, Overlap, Reason, RunState,
     Scenario, Schedule,
 };
 
@@ -116,18 +116,12 @@ fn breakers() -> Vec<Case> {
 }
 
 fn limits() -> Vec<Case> {
-    let limited = |change: fn(&mut OrgUse)| {
+    let limited = |change: fn(&mut OrgLimits)| {
         let all = ["one", "two", "three"].map(|name| utc(name, "0 10 * * *", |_| {}));
         let mut scenario = busy(world("09:55:00", "10:30:00", all), 5);
-        let mut used = OrgUse {
-            per_minute_max: None,
-            per_minute: 0,
-            in_flight_max: None,
-            in_flight: 0,
-            over: OverLimit::Skip,
-        };
-        change(&mut used);
-        scenario.limits = Some(used);
+        let mut limits = OrgLimits { over: OverLimit::Skip, ..OrgLimits::default() };
+        change(&mut limits);
+        scenario.limits = Some(limits);
         scenario
     };
     let bounded = |max: u64| {
@@ -139,8 +133,8 @@ fn limits() -> Vec<Case> {
         down(world("09:59:50", "12:00:00", [schedule]), "10:05:00", "11:05:00")
     };
     vec![
-        ask("no room in flight", &limited(|used| used.in_flight_max = Some(1)), "two", "10:00:00"),
-        ask("no room in the minute", &limited(|used| used.per_minute_max = Some(2)), "three", "10:00:00"),
+        ask("no room in flight", &limited(|limits| limits.in_flight_max = Some(1)), "two", "10:00:00"),
+        ask("no room in the minute", &limited(|limits| limits.per_minute_max = Some(2)), "three", "10:00:00"),
         ask("beyond three runs", &bounded(3), "trial", "10:50:00"),
         ask("beyond two runs", &bounded(2), "trial", "10:30:00"),
     ]

@@ -15,9 +15,10 @@ pub use explain::{Check, Explanation, Subject};
 pub use preview::{Mark, Tick, Ticks};
 pub use stretch::{Stretches, TickStretch};
 
+use crate::dst::Policy;
 use crate::every::Lattice;
 use crate::walk::{self, Plan, ceil_second, floor_second};
-use crate::{DstRule, Error, Interval, Spec, Unit, Windows, Zone};
+use crate::{DstRule, Error, Fold, Interval, Spec, Unit, Windows, Zone};
 
 /// Suppressed stretches that a search passes before it gives up: more than fifty years of days.
 const STRETCHES_MAX: usize = 20_000;
@@ -304,6 +305,7 @@ impl Timing {
                 let (lattice, from) = (self.lattice(*interval), from.max(self.earliest()));
                 match interval.unit() {
                     Unit::Second => lattice.at_or_after(from),
+                    _ if self.first_tick(policy) == Some(from) => Some(from),
                     _ => walk::next(&lattice, policy, from, &self.zone),
                 }
             }
@@ -324,7 +326,8 @@ impl Timing {
                     Unit::Second => lattice.at_or_before(to),
                     _ => walk::prev(&lattice, policy, to, &self.zone),
                 };
-                found.filter(|&second| second >= self.earliest())
+                let first = || self.first_tick(policy).filter(|&first| first <= to);
+                found.filter(|&second| second >= self.earliest()).or_else(first)
             }
             Spec::Once(once) => Some(floor_second(once.instant())).filter(|&at| at <= to),
         };
@@ -339,6 +342,13 @@ impl Timing {
             Anchor::LastStart | Anchor::LastFinish => self.last.unwrap_or(start),
         };
         interval.lattice(ceil_second(origin), &self.zone)
+    }
+
+    /// The origin of an interval, where it is a tick: an instant names its pass, so a repeated hour that began before
+    /// it cannot take the tick away. Under [`Fold::Last`] the pass that is to come may still have it.
+    fn first_tick(&self, policy: Policy) -> Option<i64> {
+        let is_origin = self.anchor == Anchor::Fixed || self.last.is_none();
+        (is_origin && policy.fold != Fold::Last).then(|| self.earliest())
     }
 
     /// An interval never ticks before its origin, and a run is not its own successor.

@@ -4,7 +4,10 @@ mod declare;
 mod schedule;
 mod serve;
 mod shell;
+mod simulate;
 mod spec;
+
+pub(crate) use simulate::View;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -51,6 +54,8 @@ enum Command {
     Spec(spec::Spec),
     /// Show what a file of schedules says, and what fires on its first day; needs no database
     Plan(declare::Plan),
+    /// Show the ledger that a file of schedules would leave, given outages, run times and failures; needs no database
+    Simulate(simulate::Simulate),
     /// Print the JSON Schema of files of schedules, for editors
     Schema(declare::Schema),
     /// Print the completions for a shell
@@ -97,6 +102,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         }
         Command::Spec(command) => command.run(&output),
         Command::Plan(plan) => plan.run(&output),
+        Command::Simulate(simulate) => simulate.run(&output),
         Command::Schema(schema) => schema.run(&output),
         Command::Completions(completions) => completions.run(&output),
         Command::Man(man) => man.run(&output),

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{CatchUp, Jitter, JitterMode, OrgLimits, Overlap, Owner, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde::de::DeserializeOwned;
 
-use super::declared::{CatchUp, Jitter, JitterMode, Limits, OverLimit, Overlap, Settings, Target};
+use super::declared::Settings;
 use super::duration;
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
-use crate::name;
+use super::word::Word;
+use crate::{name, zone_name};
 
 /// The smallest distance between two ticks without a setting.
 const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
@@ -20,11 +22,11 @@ const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
 const COPIES_MAX: usize = 200_000_000;
 
 /// What schedules are that do not say.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Defaults {
-    pub(super) if_running: Overlap,
+    pub(super) overlap: Overlap,
     pub(super) catch_up: CatchUp,
-    pub(super) jitter: Option<Jitter>,
+    pub(super) jitter: Jitter,
 }
 
 /// What templates and plugins may multiply in all: a small file must not become a large value.
@@ -71,25 +73,18 @@ impl Builder {
     /// A builder that knows nothing but the time.
     pub(super) fn new(now: Timestamp, problems: Problems) -> Self {
         let settings = Settings {
-            org_id: None,
-            user_id: None,
+            owner: Owner::default(),
             timezone: Zone::utc(),
-            tick: SignedDuration::from_millis(1000),
-            lookahead: SignedDuration::from_millis(60_000),
-            max_catchup_per_tick: 100,
+            pace: Pace::default(),
             min_interval: MIN_INTERVAL,
             plugins_dir: "plugins".to_owned(),
-            limits: Limits {
-                schedules: None,
-                runs_per_minute: None,
-                runs_in_flight: None,
-                over: OverLimit::Wait,
-            },
+            schedules_max: None,
+            limits: OrgLimits::default(),
         };
         Self {
             now,
             settings,
-            defaults: Defaults { if_running: Overlap::Skip, catch_up: CatchUp::Skip, jitter: None },
+            defaults: Defaults::default(),
             calendars: Vec::new(),
             quiet_hours: BTreeMap::new(),
             targets: BTreeMap::new(),
@@ -116,16 +111,22 @@ impl Builder {
         if let Some(zone) = self.zones.get(name) {
             return Some(zone.clone());
         }
-        match Zone::get(name) {
+        let found = zone_name(name).and_then(|name| Ok(Zone::get(&name)?));
+        match found {
             Ok(zone) => {
                 self.zones.insert(name.clone(), zone.clone());
                 Some(zone)
             }
-            Err(error) => {
-                self.problems.refuse(node.place_of("timezone"), &error);
+            Err(failure) => {
+                self.problems.refuse(node.place_of("timezone"), failure);
                 None
             }
         }
+    }
+
+    /// The id that stands for a schedule's name until a database gives it one.
+    pub(super) fn id_of(&self, name: &str) -> ScheduleId {
+        ScheduleId::of_name(&self.settings.owner.org_id, name)
     }
 
     /// Refuses names that nobody could type or find again.
@@ -148,25 +149,37 @@ impl Builder {
         if let Some(zone) = self.zone(raw.timezone.as_ref(), node) {
             self.settings.timezone = zone;
         }
-        let settings = &mut self.settings;
-        settings.org_id = raw.org_id;
-        settings.user_id = raw.user_id;
-        settings.tick = raw.tick_ms.map_or(settings.tick, millis);
-        settings.lookahead = raw.lookahead_ms.map_or(settings.lookahead, millis);
-        settings.max_catchup_per_tick = raw.max_catchup_per_tick.unwrap_or(settings.max_catchup_per_tick);
+        let (settings, pace) = (&mut self.settings, Pace::default());
+        settings.owner.org_id = raw.org_id.unwrap_or_else(|| Owner::default().org_id);
+        settings.owner.user_id = raw.user_id;
+        settings.pace = Pace {
+            tick: raw.tick_ms.map_or(pace.tick, millis),
+            lookahead: raw.lookahead_ms.map_or(pace.lookahead, millis),
+            catch_up_per_tick_max: raw.max_catchup_per_tick.unwrap_or(pace.catch_up_per_tick_max),
+        };
         settings.min_interval = min_interval.unwrap_or(settings.min_interval);
         settings.plugins_dir = raw.plugins_dir.unwrap_or_else(|| settings.plugins_dir.clone());
         if let Some(limits) = raw.limits {
-            settings.limits = Limits {
-                schedules: limits.schedules,
-                runs_per_minute: limits.runs_per_minute,
-                runs_in_flight: limits.runs_in_flight,
-                over: limits.over.unwrap_or(OverLimit::Wait),
-            };
+            settings.schedules_max = limits.schedules;
+            settings.limits = org_limits(&limits);
         }
-        self.defaults.if_running = raw.default_overlap_policy.unwrap_or(Overlap::Skip);
-        self.defaults.catch_up = raw.default_catchup_policy.unwrap_or(CatchUp::Skip);
-        let jitter = raw.default_jitter_ms.filter(|max| *max > 0);
-        self.defaults.jitter = jitter.map(|max| Jitter { max: millis(max), mode: JitterMode::After });
+        self.defaults = Defaults {
+            overlap: Word::of(raw.default_overlap_policy).unwrap_or_default(),
+            catch_up: Word::of(raw.default_catchup_policy).unwrap_or_default(),
+            jitter: Jitter {
+                max: raw.default_jitter_ms.map(millis).unwrap_or_default(),
+                mode: JitterMode::After,
+            },
+        };
+    }
+}
+
+/// The limits of a tenant. What is beyond counting limits nothing, so the largest number stands for it.
+fn org_limits(raw: &raw::Limits) -> OrgLimits {
+    let count = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
+    OrgLimits {
+        per_minute_max: raw.runs_per_minute.map(count),
+        in_flight_max: raw.runs_in_flight.map(count),
+        over: Word::of(raw.over).unwrap_or_default(),
     }
 }

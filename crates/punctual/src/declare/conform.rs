@@ -12,7 +12,7 @@ const SHOWN_CHARS_MAX: usize = 40;
 
 /// Notes everything in which a node differs from its schema.
 pub(super) fn check(node: &Node, schema: &'static Value, problems: &mut Problems) {
-    if problems.is_full() {
+    if problems.is_full() || node.value == Content::Open {
         return;
     }
     let schema = resolve(schema);
@@ -38,7 +38,7 @@ pub(super) fn check(node: &Node, schema: &'static Value, problems: &mut Problems
             }
         }
         Content::Map(entries) => check_keys(node, entries, schema, problems),
-        Content::Null | Content::Bool(_) => {}
+        Content::Null | Content::Bool(_) | Content::Open => {}
     }
 }
 
@@ -110,6 +110,7 @@ fn check_variant(node: &Node, variants: &'static [Value], problems: &mut Problem
             let hint = nearest::hint("", words(), "");
             problems.add(node.place, "`type` is missing", hint);
         }
+        Some(kind) if kind.value == Content::Open => {}
         Some(kind) => {
             match variants.iter().find(|variant| word(variant).is_some() && word(variant) == kind.text()) {
                 Some(variant) => check(node, variant, problems),
@@ -177,6 +178,7 @@ fn is_of(node: &Node, kind: &str) -> bool {
         Content::Text(_) => kind == "string",
         Content::List(_) => kind == "array",
         Content::Map(_) => kind == "object",
+        Content::Open => true,
     }
 }
 
@@ -215,7 +217,7 @@ fn refuse_kind(node: &Node, expected: &str, problems: &mut Problems) {
 /// A value for a message.
 pub(super) fn shown(node: &Node) -> String {
     match &node.value {
-        Content::Null => "nothing".to_owned(),
+        Content::Null | Content::Open => "nothing".to_owned(),
         Content::List(_) => "a list".to_owned(),
         Content::Map(_) => "a group of keys".to_owned(),
         _ => format!("`{}`", bare(node)),

@@ -6,6 +6,7 @@ use punctual_time::{Interval, Unit};
 use super::node::Node;
 use super::problem::Problems;
 use super::raw_word::DurationText;
+use crate::Failure;
 
 /// The longest duration of a policy: ten years.
 const SECONDS_MAX: i64 = 10 * 366 * 86_400;
@@ -19,32 +20,39 @@ pub(super) fn read(
     problems: &mut Problems,
 ) -> Option<SignedDuration> {
     let DurationText(text) = text?;
-    let place = node.place_of(key);
-    if let Some(short) = short(text) {
-        return Some(short);
-    }
-    let interval = match text.parse::<Interval>() {
-        Ok(interval) => interval,
-        Err(error) => {
-            let hint = "write `30s`, `5m`, `2h`, `1d`, or a number of seconds";
-            problems.add(place, error.to_string().replace("an interval", "a duration"), hint);
-            return None;
+    match parse(text) {
+        Ok(duration) => Some(duration),
+        Err(failure) => {
+            problems.refuse(node.place_of(key), failure);
+            None
         }
-    };
+    }
+}
+
+/// Reads a duration.
+pub(crate) fn parse(text: &str) -> Result<SignedDuration, Failure> {
+    if let Some(short) = short(text) {
+        return Ok(short);
+    }
+    let interval = text.parse::<Interval>().map_err(|error| {
+        let hint = "write `30s`, `5m`, `2h`, `1d`, or a number of seconds";
+        Failure::invalid(error.to_string().replace("an interval", "a duration"), hint)
+    })?;
     let count = i64::from(interval.count());
     let seconds = match interval.unit() {
         Unit::Second => count,
         Unit::Day => count.saturating_mul(DAY_SECONDS),
         Unit::Month => {
-            problems.add(place, format!("`{text}` has no fixed length"), "write days, such as `30d`");
-            return None;
+            return Err(Failure::invalid(
+                format!("`{text}` has no fixed length"),
+                "write days, such as `30d`",
+            ));
         }
     };
     if seconds > SECONDS_MAX {
-        problems.add(place, format!("`{text}` is too long"), "write at most `3660d`");
-        return None;
+        return Err(Failure::invalid(format!("`{text}` is too long"), "write at most `3660d`"));
     }
-    Some(SignedDuration::from_secs(seconds))
+    Ok(SignedDuration::from_secs(seconds))
 }
 
 /// Nothing at all, and milliseconds: neither is an interval, both are durations.

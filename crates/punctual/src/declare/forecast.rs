@@ -1,9 +1,10 @@
 //! What a schedule would do on its first day, were it applied to an empty database.
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{Chain, ChainOn, When};
 use punctual_time::{Spec, Tick, Timing, describe};
 
-use super::declared::{Outcome, Schedule, When};
+use super::declared::{Names, Schedule};
 
 /// How far a forecast looks.
 pub const DAY: SignedDuration = SignedDuration::from_hours(24);
@@ -30,35 +31,21 @@ impl Schedule {
     /// ```
     /// let text = "schedules: [{name: a, cron: 0 3 * * *, target: {type: process, argv: [x]}}]";
     /// let declared = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
-    /// assert_eq!(declared.schedules[0].describe(), "Every day at 03:00");
+    /// assert_eq!(declared.schedules[0].describe(&declared.names()), "Every day at 03:00");
     /// # Ok::<(), punctual::Failure>(())
     /// ```
-    pub fn describe(&self) -> String {
-        match &self.when {
-            When::Timed(timing) => describe::timing(timing),
-            When::AfterStart { delay, .. } => format!("Once, {delay:#} after the service starts"),
-            When::Chained(chained) => {
-                let end = match chained.outcome {
-                    Outcome::Success => "success",
-                    Outcome::Failure => "failure",
-                    Outcome::Finish => "end",
-                };
-                let later = match chained.delay.is_zero() {
-                    true => String::new(),
-                    false => format!(", {:#} later", chained.delay),
-                };
-                format!("After each {end} of `{}`{later}", chained.schedule)
-            }
+    pub fn describe(&self, names: &Names<'_>) -> String {
+        match (&self.definition.when, self.after_start) {
+            (When::Ticks(_), Some(delay)) => format!("Once, {delay:#} after the service starts"),
+            (When::Ticks(timing), None) => describe::timing(timing),
+            (When::Chain(chain), _) => follow(chain, names),
         }
     }
 
     /// Its ticks within a day of an instant. What is disabled, or follows other runs, has none of its own.
     pub fn forecast(&self, from: Timestamp) -> Forecast {
         let mut forecast = Forecast::default();
-        let timing = match &self.when {
-            When::Timed(timing) | When::AfterStart { timing, .. } if self.enabled => timing,
-            _ => return forecast,
-        };
+        let Some(timing) = self.definition.when.timing().filter(|_| self.enabled) else { return forecast };
         let to = from.saturating_add(DAY).unwrap_or(Timestamp::MAX);
         for tick in timing.ticks(first_start(timing, from)..to) {
             let (list, more) = match tick.suppressed {
@@ -73,6 +60,20 @@ impl Schedule {
         }
         forecast
     }
+}
+
+fn follow(chain: &Chain, names: &Names<'_>) -> String {
+    let end = match chain.on {
+        ChainOn::Success => "success",
+        ChainOn::Failure => "failure",
+        ChainOn::Finish => "end",
+    };
+    let later = match chain.delay.is_zero() {
+        true => String::new(),
+        false => format!(", {:#} later", chain.delay),
+    };
+    let upstream = names.get(chain.upstream).map_or_else(|| chain.upstream.to_string(), str::to_owned);
+    format!("After each {end} of `{upstream}`{later}")
 }
 
 /// A declared file on an empty database: the cron tick whose minute, or second, contains the start fires at once.

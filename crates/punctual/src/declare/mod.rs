@@ -8,15 +8,16 @@
 //! happens to a tick.
 
 mod builder;
-mod choice;
 mod conform;
 mod declared;
 mod duration;
 mod forecast;
+mod idle;
 mod named;
 mod nearest;
 mod node;
 mod order;
+mod overlay;
 mod policies;
 mod problem;
 mod raw;
@@ -29,16 +30,16 @@ mod source;
 mod template;
 mod unreadable;
 mod when;
+mod word;
 
 use std::path::Path;
 
 use jiff::Timestamp;
 
-pub use declared::{
-    Action, CatchUp, Chained, CircuitBreaker, CloudEvents, Declared, Delivery, Jitter, JitterMode, Limits,
-    Method, Outcome, OverLimit, Overlap, Policies, Schedule, Scope, Settings, Target, When,
-};
+pub use declared::{Declared, Names, Schedule, Settings};
+pub(crate) use duration::parse as duration;
 pub use forecast::{DAY, Forecast};
+pub use overlay::Overlay;
 pub use schema::schema;
 
 use crate::Failure;
@@ -49,7 +50,15 @@ use problem::Source;
 /// # Errors
 /// When it cannot be read, or not be meant: with every place, what stands there, and what to write.
 pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
-    reading::read(&source::load(path)?, now)
+    read_over(path, now, &[])
+}
+
+/// Reads a file or folder as if its schedules had the keys of some overlays.
+///
+/// # Errors
+/// When it cannot be read, or not be meant.
+pub fn read_over(path: &Path, now: Timestamp, overlays: &[Overlay]) -> Result<Declared, Failure> {
+    reading::read(&source::load(path)?, overlays, now)
 }
 
 /// Reads a text as if it were a file of the given name.
@@ -57,7 +66,7 @@ pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
 /// ```
 /// let text = "schedules: [{name: backup, cron: 0 3 * * *, target: {type: process, argv: [backup]}}]";
 /// let declared = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
-/// assert_eq!(declared.schedules[0].name, "backup");
+/// assert_eq!(declared.schedules[0].definition.name, "backup");
 ///
 /// let text = "schedules:\n- name: backup\n  crom: 0 3 * * *";
 /// let failure = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH).unwrap_err();
@@ -71,5 +80,5 @@ pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
 /// # Errors
 /// When it cannot be meant.
 pub fn read_text(name: &str, text: &str, now: Timestamp) -> Result<Declared, Failure> {
-    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], now)
+    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], &[], now)
 }

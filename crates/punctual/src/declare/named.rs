@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
-use jiff::SignedDuration;
 use jiff::civil::Date;
+use punctual_plan::{Action, BreakerRule, Process, Queue, Target, Webhook};
 use punctual_time::{Calendar, DayRange, QuietHours, Weekdays, Windows};
 
 use super::builder::Builder;
-use super::declared::{Action, CircuitBreaker, CloudEvents, Method, Target};
 use super::duration;
 use super::nearest;
 use super::node::{Entry, Node};
 use super::raw::{Dates, Quiet};
-use super::raw_target::{Breaker, TargetChoice, TargetForm};
+use super::raw_target::{self, Breaker, TargetChoice, TargetForm};
+use super::word::Word;
 
-/// Failures in a row that open a breaker without a threshold of its own.
-const THRESHOLD: u32 = 5;
-/// How long it stays open.
-const RESET_AFTER: SignedDuration = SignedDuration::from_mins(5);
 /// Words that `not_on` already takes.
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
@@ -60,7 +56,7 @@ impl Builder {
                 let quiet = QuietHours { name: entry.key.clone(), during, on: days, zone };
                 self.quiet_hours.insert(entry.key.clone(), quiet);
             }
-            Err(error) => self.problems.refuse(node.place_of("during"), &error),
+            Err(error) => self.problems.refuse(node.place_of("during"), error),
         }
     }
 
@@ -121,70 +117,70 @@ impl Builder {
     }
 
     fn target(&mut self, name: &str, form: TargetForm, node: &Node) -> Target {
-        let (action, breaker) = action(form);
-        match &action {
-            Action::Process { argv, .. } if argv.first().is_none_or(String::is_empty) => {
-                self.problems.add(
-                    node.place_of("argv"),
-                    "no program is named",
-                    "write `argv: [echo, hello]`",
-                );
+        let breaker = self.breaker(form.breaker(), node);
+        let action = match form {
+            TargetForm::Process(raw) => Action::Process(self.process(raw, node)),
+            TargetForm::Webhook(raw) => Action::Webhook(self.webhook(raw, node)),
+            TargetForm::Queue(raw) => Action::Queue(queue(raw)),
+            TargetForm::Message(raw) => Action::Message { message: raw.message },
+            TargetForm::Workflow(raw) => {
+                Action::Workflow { workflow_id: raw.workflow_id, version: self.version(raw.version, node) }
             }
-            Action::Webhook { url, .. } if !url.starts_with("https://") && !url.starts_with("http://") => {
-                let message = format!("`{url}` is not a web address");
-                self.problems.add(node.place_of("url"), message, "begin it with `https://`");
-            }
-            _ => {}
+        };
+        Target { name: name.to_owned(), action, breaker }
+    }
+
+    fn process(&mut self, raw: raw_target::Process, node: &Node) -> Process {
+        if raw.argv.first().is_none_or(String::is_empty) {
+            self.problems.add(node.place_of("argv"), "no program is named", "write `argv: [echo, hello]`");
         }
-        let circuit_breaker = self.breaker(breaker.as_ref(), node);
-        Target { name: name.to_owned(), action, circuit_breaker }
+        Process { argv: raw.argv, env: raw.env.unwrap_or_default(), cwd: raw.cwd }
+    }
+
+    fn webhook(&mut self, raw: raw_target::Webhook, node: &Node) -> Webhook {
+        if !raw.url.starts_with("https://") && !raw.url.starts_with("http://") {
+            let message = format!("`{}` is not a web address", raw.url);
+            self.problems.add(node.place_of("url"), message, "begin it with `https://`");
+        }
+        Webhook {
+            url: raw.url,
+            method: Word::of(raw.method).unwrap_or_default(),
+            headers: raw.headers.unwrap_or_default(),
+            body: raw.body,
+            secret: raw.secret,
+            cloud_events: Word::of(raw.cloud_events).unwrap_or_default(),
+        }
+    }
+
+    fn version(&mut self, version: u64, node: &Node) -> u32 {
+        u32::try_from(version).unwrap_or_else(|_| {
+            let hint = format!("write at most `{}`", u32::MAX);
+            self.problems.add(node.place_of("version"), format!("`{version}` is too large"), hint);
+            u32::MAX
+        })
     }
 
     /// The circuit breaker under a node, defaults filled in.
-    pub(super) fn breaker(&mut self, raw: Option<&Breaker>, node: &Node) -> CircuitBreaker {
+    pub(super) fn breaker(&mut self, raw: Option<&Breaker>, node: &Node) -> BreakerRule {
         let node = node.get("circuit_breaker").unwrap_or(node);
         let reset_after = raw.and_then(|raw| raw.reset_after.as_ref());
         let reset_after = duration::read(reset_after, "reset_after", node, &mut self.problems);
-        CircuitBreaker {
-            threshold: raw.and_then(|raw| raw.threshold).unwrap_or(THRESHOLD),
-            reset_after: reset_after.unwrap_or(RESET_AFTER),
+        let usual = BreakerRule::default();
+        BreakerRule {
+            threshold: raw.and_then(|raw| raw.threshold).unwrap_or(usual.threshold),
+            reset_after: reset_after.unwrap_or(usual.reset_after),
         }
     }
 }
 
-fn action(form: TargetForm) -> (Action, Option<Breaker>) {
-    match form {
-        TargetForm::Process(raw) => {
-            let action = Action::Process { argv: raw.argv, env: raw.env.unwrap_or_default(), cwd: raw.cwd };
-            (action, raw.circuit_breaker)
-        }
-        TargetForm::Webhook(raw) => {
-            let action = Action::Webhook {
-                url: raw.url,
-                method: raw.method.unwrap_or(Method::Post),
-                headers: raw.headers.unwrap_or_default(),
-                body: raw.body,
-                secret: raw.secret,
-                cloud_events: raw.cloud_events.unwrap_or(CloudEvents::Off),
-            };
-            (action, raw.circuit_breaker)
-        }
-        TargetForm::Queue(raw) => {
-            let action = Action::Queue {
-                queue: raw.queue,
-                worker_type: raw.worker_type,
-                prompt: raw.prompt,
-                repo_url: raw.repo_url,
-                branch: raw.branch.unwrap_or_else(|| "main".to_owned()),
-                context: raw.context.unwrap_or_default(),
-                config: raw.config.unwrap_or_default(),
-            };
-            (action, raw.circuit_breaker)
-        }
-        TargetForm::Message(raw) => (Action::Message { message: raw.message }, raw.circuit_breaker),
-        TargetForm::Workflow(raw) => {
-            let action = Action::Workflow { workflow_id: raw.workflow_id, version: raw.version };
-            (action, raw.circuit_breaker)
-        }
+fn queue(raw: raw_target::Queue) -> Queue {
+    Queue {
+        queue: raw.queue,
+        worker_type: raw.worker_type,
+        prompt: raw.prompt,
+        repo_url: raw.repo_url,
+        branch: raw.branch.unwrap_or_else(|| "main".to_owned()),
+        context: raw.context.unwrap_or_default(),
+        config: raw.config.unwrap_or_default(),
     }
 }

@@ -39,6 +39,8 @@ pub(super) enum Content {
     Text(String),
     List(Vec<Node>),
     Map(Vec<Entry>),
+    /// What a `${…}` of a template will bring; no file holds it.
+    Open,
 }
 
 /// A key with its value.
@@ -129,7 +131,7 @@ impl Node {
     /// The same as JSON, without places.
     pub(super) fn to_json(&self) -> Value {
         match &self.value {
-            Content::Null => Value::Null,
+            Content::Null | Content::Open => Value::Null,
             Content::Bool(value) => Value::Bool(*value),
             Content::Number(number) => Value::Number(number.clone()),
             Content::Text(text) => Value::String(text.clone()),

@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::declared::When;
 use super::nearest;
 use super::problem::Problems;
-use super::schedule::Placed;
+use super::schedule::{Placed, Reference};
 
 /// Schedules of a cycle that are named.
 const NAMED_MAX: usize = 10;
@@ -14,45 +13,37 @@ const CYCLES_MAX: usize = 20;
 
 /// Refuses references to schedules that are not there, and cycles.
 pub(super) fn check(schedules: &[Placed], problems: &mut Problems) {
-    let numbers: HashMap<&str, usize> = schedules
-        .iter()
-        .enumerate()
-        .map(|(number, placed)| (placed.schedule.name.as_str(), number))
-        .collect();
+    let numbers: HashMap<&str, usize> =
+        schedules.iter().enumerate().map(|(number, placed)| (placed.name(), number)).collect();
     let mut waits_for: Vec<Vec<usize>> = Vec::with_capacity(schedules.len());
     for placed in schedules {
         if problems.is_full() {
             return;
         }
-        let depends = placed.schedule.policies.depends_on.iter().map(|name| (name, placed.depends_on));
-        let on = match &placed.schedule.when {
-            When::Chained(chained) => Some((&chained.schedule, placed.on)),
-            _ => None,
-        };
         let mut found = Vec::new();
-        for (name, place) in depends.chain(on) {
+        for Reference { name, place } in &placed.waits_for {
             match numbers.get(name.as_str()) {
                 Some(number) => found.push(*number),
                 None => {
-                    let others = schedules.iter().map(|other| other.schedule.name.as_str());
-                    let others = others.filter(|other| *other != placed.schedule.name);
+                    let others = schedules.iter().map(Placed::name).filter(|other| *other != placed.name());
                     let hint = nearest::hint(name, others, "there is no other schedule");
-                    problems.add(place, format!("there is no schedule `{name}`"), hint);
+                    problems.add(*place, format!("there is no schedule `{name}`"), hint);
                 }
             }
         }
         waits_for.push(found);
     }
     for cycle in cycles(&waits_for) {
-        let name = |number: &usize| schedules[*number].schedule.name.as_str();
-        let mut names: Vec<&str> = cycle.iter().take(NAMED_MAX).map(name).collect();
+        let mut names: Vec<&str> =
+            cycle.iter().take(NAMED_MAX).map(|number| schedules[*number].name()).collect();
         if cycle.len() > NAMED_MAX {
             names.push("…");
         }
-        names.push(name(&cycle[0]));
         let first = &schedules[cycle[0]];
-        let is_on = matches!(&first.schedule.when, When::Chained(chained) if Some(chained.schedule.as_str()) == names.get(1).copied());
-        let place = if is_on { first.on } else { first.depends_on };
+        names.push(first.name());
+        // It may wait for the same schedule in both ways; then `on` is pointed at.
+        let to_next = first.waits_for.iter().rfind(|reference| reference.name == names[1]);
+        let place = to_next.map_or(first.place, |reference| reference.place);
         let message = format!("schedules wait for each other: `{}`", names.join("` → `"));
         problems.add(place, message, "remove one of these from `depends_on` or `on`");
     }

@@ -52,10 +52,10 @@ impl Problems {
         self.push(Problem { place, message: message.into(), hint: Some(hint.into()) });
     }
 
-    /// Notes what the language of time refused.
-    pub(super) fn refuse(&mut self, place: Place, error: &punctual_time::Error) {
-        let hint = error.hint().map(str::to_owned);
-        self.push(Problem { place, message: error.to_string(), hint });
+    /// Notes what was refused elsewhere, mostly by the language of time.
+    pub(super) fn refuse(&mut self, place: Place, failure: impl Into<Failure>) {
+        let Failure { message, hint, .. } = failure.into();
+        self.push(Problem { place, message, hint });
     }
 
     fn push(&mut self, problem: Problem) {

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use punctual_plan::{CatchUp, ChainOn, Delivery, JitterMode, OverLimit, Overlap};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::declared::{CatchUp, Delivery, JitterMode, Outcome, OverLimit, Overlap};
 use super::raw_target::{Breaker, TargetChoice, TargetForm};
 use super::raw_word::{DayWord, DurationText, Words};
+use super::word::Word;
 
 /// Schedules of Punctual, declared in YAML.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -39,7 +40,7 @@ pub(super) struct Settings {
     pub(super) org_id: Option<String>,
     /// The person or agent that owns the schedules.
     pub(super) user_id: Option<String>,
-    /// The zone of schedules that name none; `UTC` without it.
+    /// The zone of schedules that name none: an IANA name, or `local` for that of this host; `UTC` without it.
     pub(super) timezone: Option<String>,
     /// The longest sleep of the service, in milliseconds; 1000 without it.
     #[schemars(range(min = 1, max = 60_000))]
@@ -51,9 +52,9 @@ pub(super) struct Settings {
     #[schemars(range(min = 1, max = 10_000))]
     pub(super) max_catchup_per_tick: Option<u32>,
     /// `if_running` of schedules that do not say; `skip` without it.
-    pub(super) default_overlap_policy: Option<Overlap>,
+    pub(super) default_overlap_policy: Option<Word<Overlap>>,
     /// `catch_up` of schedules that do not say; `skip` without it.
-    pub(super) default_catchup_policy: Option<CatchUp>,
+    pub(super) default_catchup_policy: Option<Word<CatchUp>>,
     /// The jitter of schedules that do not say, in milliseconds; 0 without it.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub(super) default_jitter_ms: Option<u64>,
@@ -78,7 +79,7 @@ pub(super) struct Limits {
     #[schemars(range(min = 1))]
     pub(super) runs_in_flight: Option<u64>,
     /// Whether a run beyond them waits or is skipped; `wait` without it.
-    pub(super) over: Option<OverLimit>,
+    pub(super) over: Option<Word<OverLimit>>,
 }
 
 /// A part of the day in which nothing fires.
@@ -88,7 +89,7 @@ pub(super) struct Quiet {
     pub(super) during: String,
     /// The weekdays on which it starts; every day without it.
     pub(super) on: Option<Vec<DayWord>>,
-    /// A zone of its own; that of the schedule without it.
+    /// A zone of its own, by IANA name or `local`; that of the schedule without it.
     pub(super) timezone: Option<String>,
 }
 
@@ -100,7 +101,7 @@ pub(super) struct Dates {
 }
 
 /// Part of a schedule: any of its keys but `name`, `template` and `set`. It is checked where it is used, after its
-/// `${…}` are filled from `set`; `$${…}` stands for itself.
+/// `${…}` are filled from `set`, and without them where nobody uses it; `$${…}` stands for itself.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[allow(dead_code, reason = "templates are merged before they are read; this type is their schema")]
 pub(super) struct Template {
@@ -158,7 +159,7 @@ pub(super) struct Common {
     #[serde(default)]
     #[schemars(schema_with = "super::raw_word::anchors")]
     pub(super) anchor: Option<String>,
-    /// The IANA zone in which local times and windows are read; that of the settings without it.
+    /// The zone in which local times and windows are read: an IANA name, or `local` for that of this host; that of the settings without it.
     pub(super) timezone: Option<String>,
     /// What clock changes do, if not the usual.
     pub(super) dst: Option<Dst>,
@@ -178,9 +179,9 @@ pub(super) struct Common {
     /// The same for one name.
     pub(super) quiet_hours_policy_id: Option<String>,
     /// What happens to a tick while another run is in flight; `skip` without it.
-    pub(super) if_running: Option<Overlap>,
+    pub(super) if_running: Option<Word<Overlap>>,
     /// What happens to ticks that nobody was there for; `skip` without it.
-    pub(super) catch_up: Option<CatchUp>,
+    pub(super) catch_up: Option<Word<CatchUp>>,
     /// How many ticks of one outage are made up; 100 without it.
     #[schemars(range(min = 1, max = 10_000))]
     pub(super) max_catch_up: Option<u32>,
@@ -193,6 +194,8 @@ pub(super) struct Common {
     pub(super) start_deadline: Option<DurationText>,
     /// How far a tick is moved at most, always alike for the same tick; a duration, or `max` with `mode`.
     pub(super) jitter: Option<Jitter>,
+    /// How often a launch that fails is tried, and how long after; `{attempts: 3, delay: 1s}` without it.
+    pub(super) launch: Option<Launch>,
     /// How long after a failed run it is tried again; never without it.
     pub(super) retry_after: Option<DurationText>,
     /// How long a run may take; `1h` without it.
@@ -201,7 +204,7 @@ pub(super) struct Common {
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(super) max_consecutive_failures: Option<u32>,
     /// Whether a doubtful delivery is repeated; `at_least_once` without it.
-    pub(super) delivery: Option<Delivery>,
+    pub(super) delivery: Option<Word<Delivery>>,
     /// At most one run with this key is outstanding, across schedules.
     pub(super) guard: Option<String>,
     /// Names of schedules whose latest tick must have succeeded.
@@ -212,13 +215,23 @@ pub(super) struct Common {
     pub(super) payload: Option<Map<String, Value>>,
 }
 
+impl Common {
+    /// Its "when" as it was written; of `on` the schedule that it follows.
+    pub(super) fn written(&self) -> Option<&str> {
+        let every = self.every.as_ref().or(self.after.as_ref()).map(|text| text.0.as_str());
+        let on = self.on.as_ref().map(|on| on.schedule.as_str());
+        let text = self.cron.as_deref().or(self.at.as_deref()).or(self.schedule.as_deref());
+        text.or(every).or(on)
+    }
+}
+
 /// The runs of another schedule.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct On {
     /// Its name.
     pub(super) schedule: String,
     /// Which end of its run counts; `success` without it.
-    pub(super) outcome: Option<Outcome>,
+    pub(super) outcome: Option<Word<ChainOn>>,
     /// How long after it; at once without it.
     pub(super) delay: Option<DurationText>,
 }
@@ -252,7 +265,17 @@ pub(super) struct FullJitter {
     /// At most this far.
     pub(super) max: DurationText,
     /// Only later (`after`, without it), or to both sides (`around`).
-    pub(super) mode: Option<JitterMode>,
+    pub(super) mode: Option<Word<JitterMode>>,
+}
+
+/// How launches that fail are repeated.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Launch {
+    /// How often a launch is tried in all; 3 without it.
+    #[schemars(range(min = 1, max = 100))]
+    pub(super) attempts: Option<u32>,
+    /// The wait before the second attempt, doubled before each further one, at most `1h`; `1s` without it.
+    pub(super) delay: Option<DurationText>,
 }
 
 /// A program with commands, and its schedules.

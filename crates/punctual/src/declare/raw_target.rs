@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use punctual_plan::{CloudEvents, Method};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::declared::{CloudEvents, Method};
 use super::raw_word::DurationText;
+use super::word::Word;
 
 /// The name of a target, or one of its own.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -45,6 +46,20 @@ pub(super) enum TargetForm {
     Workflow(Workflow),
 }
 
+impl TargetForm {
+    /// When it is left alone, if it says so.
+    pub(super) fn breaker(&self) -> Option<&Breaker> {
+        let breaker = match self {
+            TargetForm::Process(raw) => &raw.circuit_breaker,
+            TargetForm::Webhook(raw) => &raw.circuit_breaker,
+            TargetForm::Queue(raw) => &raw.circuit_breaker,
+            TargetForm::Message(raw) => &raw.circuit_breaker,
+            TargetForm::Workflow(raw) => &raw.circuit_breaker,
+        };
+        breaker.as_ref()
+    }
+}
+
 /// Runs a program.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Process {
@@ -65,7 +80,7 @@ pub(super) struct Webhook {
     /// Where to: `https://…` or `http://…`.
     pub(super) url: String,
     /// The method; `POST` without it.
-    pub(super) method: Option<Method>,
+    pub(super) method: Option<Word<Method>>,
     /// Headers on top of the usual ones.
     pub(super) headers: Option<BTreeMap<String, String>>,
     /// A body of its own instead of the run as JSON.
@@ -73,7 +88,7 @@ pub(super) struct Webhook {
     /// The name of the secret that signs it.
     pub(super) secret: Option<String>,
     /// Whether it is a CloudEvent; `off` without it.
-    pub(super) cloud_events: Option<CloudEvents>,
+    pub(super) cloud_events: Option<Word<CloudEvents>>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
 }

@@ -7,12 +7,12 @@ use serde::Deserialize;
 
 /// A duration: text, or a number of seconds.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "Word")]
+#[serde(from = "Scalar")]
 pub(super) struct DurationText(pub(super) String);
 
 /// A weekday by name or number, or the name of a calendar.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "Word")]
+#[serde(from = "Scalar")]
 pub(super) struct DayWord(pub(super) String);
 
 /// One name, or several.
@@ -35,29 +35,29 @@ impl Words {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Word {
+enum Scalar {
     Text(String),
     Number(u64),
 }
 
-impl Word {
+impl Scalar {
     fn into_text(self) -> String {
         match self {
-            Word::Text(text) => text,
-            Word::Number(number) => number.to_string(),
+            Scalar::Text(text) => text,
+            Scalar::Number(number) => number.to_string(),
         }
     }
 }
 
-impl From<Word> for DurationText {
-    fn from(word: Word) -> Self {
-        Self(word.into_text())
+impl From<Scalar> for DurationText {
+    fn from(scalar: Scalar) -> Self {
+        Self(scalar.into_text())
     }
 }
 
-impl From<Word> for DayWord {
-    fn from(word: Word) -> Self {
-        Self(word.into_text())
+impl From<Scalar> for DayWord {
+    fn from(scalar: Scalar) -> Self {
+        Self(scalar.into_text())
     }
 }
 

@@ -9,6 +9,7 @@ use super::conform;
 use super::declared::Declared;
 use super::node::{Content, Entry, Node};
 use super::order;
+use super::overlay::{self, Overlay};
 use super::problem::{Place, Problems, Source};
 use super::schedule::Placed;
 use super::schema::{resolve, schema};
@@ -19,11 +20,13 @@ use crate::Failure;
 const SCHEDULES_MAX: usize = 100_000;
 
 /// Reads sources that were loaded.
-pub(super) fn read(sources: &[Source], now: Timestamp) -> Result<Declared, Failure> {
+pub(super) fn read(sources: &[Source], overlays: &[Overlay], now: Timestamp) -> Result<Declared, Failure> {
     let mut problems = Problems::default();
     let mut files = Vec::new();
-    for (number, source) in (0_u32..).zip(sources) {
-        if let Some(node) = Node::read(number, source, &mut problems) {
+    let (sources, overlays) = overlay::sources(sources, overlays, &mut problems);
+    for (number, source) in (0_u32..).zip(&sources[..sources.len() - overlays.len()]) {
+        if let Some(mut node) = Node::read(number, source, &mut problems) {
+            overlays.iter().for_each(|overlay| overlay.apply(&mut node));
             conform::check_shell(&node, schema(), &mut problems);
             files.push(node);
         }
@@ -31,16 +34,17 @@ pub(super) fn read(sources: &[Source], now: Timestamp) -> Result<Declared, Failu
     let mut builder = Builder::new(now, problems);
     let templates = builder.named(&files, "templates");
     builder.share(&files);
+    builder.check_idle(&files, &templates);
     let placed = builder.schedules(&files, &templates);
     builder.refuse_twins(&placed);
     if builder.problems.count() == 0 {
         order::check(&placed, &mut builder.problems);
     }
-    if let Some(failure) = std::mem::take(&mut builder.problems).into_failure(sources) {
+    if let Some(failure) = std::mem::take(&mut builder.problems).into_failure(&sources) {
         return Err(failure);
     }
     let mut schedules: Vec<_> = placed.into_iter().map(|placed| placed.schedule).collect();
-    schedules.sort_by(|one, other| one.name.cmp(&other.name));
+    schedules.sort_by(|one, other| one.definition.name.cmp(&other.definition.name));
     let named = |calendar: punctual_time::Calendar| (calendar.name().to_owned(), calendar);
     let template = |entry: &&Entry| (entry.key.clone(), entry.value.to_json());
     Ok(Declared {
@@ -128,19 +132,20 @@ impl Builder {
     fn refuse_twins(&mut self, placed: &[Placed]) {
         let mut seen: HashMap<&str, Place> = HashMap::new();
         for found in placed {
-            let name = found.schedule.name.as_str();
-            if let Some(first) = seen.insert(name, found.name) {
+            let name = found.name();
+            if let Some(first) = seen.insert(name, found.place) {
                 let message = format!("the name `{name}` is taken by the schedule on line {}", first.line);
                 let hint = match name.contains('/') {
                     true => "give each schedule of a plugin an `id` of its own",
                     false => "choose another name",
                 };
-                self.problems.add(found.name, message, hint);
+                self.problems.add(found.place, message, hint);
             }
         }
     }
 
-    fn has_shape(&mut self, node: &Node, shape: &'static serde_json::Value) -> bool {
+    /// Whether a node has the shape of a part of the schema; notes where it does not.
+    pub(super) fn has_shape(&mut self, node: &Node, shape: &'static serde_json::Value) -> bool {
         let before = self.problems.count();
         if node.value == Content::Null {
             self.problems.add(node.place, "there is nothing here", "write its keys, or remove it");

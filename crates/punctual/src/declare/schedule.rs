@@ -3,30 +3,48 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use punctual_plan::{Action, Object, Overlap, Policy, Process, Target, When};
+use punctual_time::{Dialect, Spec};
 
 use super::builder::Builder;
-use super::declared::{Action, Overlap, Policies, Schedule, Scope, Target};
+use super::declared::Schedule;
 use super::node::{Entry, Node};
 use super::problem::Place;
 use super::raw::{self, Common, Plugin, PluginSchedule};
+use super::raw_word::Words;
+use super::when::Read;
+use super::word::Word;
 
 /// The command of a plugin that has a guard.
 const POLL: &str = "poll";
 
-/// A schedule with the place of its name and of what it refers to.
+/// A schedule, and where it and what it refers to is named.
 pub(super) struct Placed {
     pub(super) schedule: Schedule,
-    pub(super) name: Place,
-    pub(super) depends_on: Place,
-    pub(super) on: Place,
+    /// Where its name is.
+    pub(super) place: Place,
+    /// The schedules of `depends_on`, then that of `on`.
+    pub(super) waits_for: Vec<Reference>,
+}
+
+impl Placed {
+    /// The schedule's name.
+    pub(super) fn name(&self) -> &str {
+        &self.schedule.definition.name
+    }
+}
+
+/// A schedule that another one names.
+pub(super) struct Reference {
+    pub(super) name: String,
+    pub(super) place: Place,
 }
 
 /// A plugin as its schedules see it.
 struct Ground {
     name: String,
     target: Target,
-    payloads: BTreeMap<String, Map<String, Value>>,
+    payloads: BTreeMap<String, Object>,
     /// How much each schedule of a command copies.
     sizes: BTreeMap<String, usize>,
     run_size: usize,
@@ -36,7 +54,7 @@ struct Ground {
 struct Parts {
     name: String,
     common: Common,
-    policies: Policies,
+    policy: Policy,
     target: Option<Arc<Target>>,
 }
 
@@ -46,14 +64,19 @@ impl Builder {
         let raw: raw::Schedule = self.raw(node)?;
         self.check_name(&raw.name, node.place_of("name"));
         let target = self.chosen_target(&raw.name, raw.target, node);
-        let policies = self.policies(&raw.common, node, Scope::Schedule);
-        let name = node.place_of("name");
-        self.assemble(Parts { name: raw.name, common: raw.common, policies, target }, node, name)
+        let policy = self.policy(&raw.common, node);
+        let parts = Parts { name: raw.name, common: raw.common, policy, target };
+        self.assemble(parts, node, node.place_of("name"))
     }
 
     /// Reads the schedules of a plugin.
     pub(super) fn plugin(&mut self, entry: &Entry) -> Vec<Placed> {
         self.check_name(&entry.key, entry.place);
+        if entry.key.contains('/') {
+            // `PLUGIN/ID` names its schedules and `PLUGIN/COMMAND` their lanes: both must mean one plugin.
+            let message = format!("`{}` holds a `/` and cannot name a plugin", entry.key);
+            self.problems.add(entry.place, message, "choose a name without it");
+        }
         let node = &entry.value;
         let Some(raw) = self.raw::<Plugin>(node) else { return Vec::new() };
         let argv = raw.run.unwrap_or_else(|| vec![format!("{}/{}", self.settings.plugins_dir, entry.key)]);
@@ -64,9 +87,8 @@ impl Builder {
                 "write `run: [program, argument]`",
             );
         }
-        let circuit_breaker = self.breaker(raw.circuit_breaker.as_ref(), node);
-        let action = Action::Process { argv, env: BTreeMap::new(), cwd: None };
-        let target = Target { name: entry.key.clone(), action, circuit_breaker };
+        let breaker = self.breaker(raw.circuit_breaker.as_ref(), node);
+        let target = Target { name: entry.key.clone(), action: Action::Process(Process::new(argv)), breaker };
         if self.targets.insert(entry.key.clone(), Arc::new(target.clone())).is_some() {
             let message = format!("`{}` names a target and a plugin", entry.key);
             self.problems.add(
@@ -119,11 +141,11 @@ impl Builder {
         if !self.copies.take(size, node.place, &mut self.problems) {
             return None;
         }
-        let scope = Scope::Command { plugin: ground.name.clone(), command: command.clone() };
-        let mut policies = self.policies(&raw.common, node, scope);
-        if raw.common.if_running == Some(Overlap::Queue) {
+        let mut policy = self.policy(&raw.common, node);
+        policy.lane = Some(format!("{}/{command}", ground.name));
+        if Word::of(raw.common.if_running) == Some(Overlap::Queue) {
             // There it means "enqueue whatever is in flight".
-            policies.if_running = Overlap::Allow;
+            policy.overlap = Overlap::Allow;
         }
         if command == POLL {
             if raw.common.guard.is_some() {
@@ -131,39 +153,57 @@ impl Builder {
                 let hint = "remove `guard`, or choose another command";
                 self.problems.add(node.place_of_key("guard"), message, hint);
             }
-            policies.guard = Some(ground.name.clone());
+            policy.guard = Some(ground.name.clone());
         }
         let mut target = ground.target.clone();
-        if let Action::Process { argv, .. } = &mut target.action {
-            argv.push(command.clone());
+        if let Action::Process(process) = &mut target.action {
+            process.argv.push(command.clone());
         }
         let mut common = raw.common;
         let mut payload = ground.payloads.get(&command).cloned().unwrap_or_default();
         payload.extend(common.payload.take().unwrap_or_default());
         common.payload = Some(payload);
         let name = format!("{}/{id}", ground.name);
-        self.assemble(
-            Parts { name, common, policies, target: Some(Arc::new(target)) },
-            node,
-            node.place_of("id"),
-        )
+        let parts = Parts { name, common, policy, target: Some(Arc::new(target)) };
+        self.assemble(parts, node, node.place_of("id"))
     }
 
-    fn assemble(&mut self, parts: Parts, node: &Node, name: Place) -> Option<Placed> {
+    fn assemble(&mut self, parts: Parts, node: &Node, place: Place) -> Option<Placed> {
+        self.refuse_idle_timeout(&parts.common, node);
         let read = self.when(&parts.common, node, &parts.name);
-        let (read, policies, target, common) = (read?, parts.policies, parts.target?, parts.common);
-        let schedule = Schedule {
+        let (Read { when, after_start, assumed }, target, common) = (read?, parts.target?, parts.common);
+        let waits_for = references(&common, node);
+        let definition = punctual_plan::Schedule {
+            id: self.id_of(&parts.name),
             name: parts.name,
+            owner: self.settings.owner.clone(),
+            spec: common.written().unwrap_or_default().to_owned(),
             description: common.description,
             tags: common.tags.unwrap_or_default(),
-            enabled: common.enabled.unwrap_or(true),
-            when: read.when,
-            assumed: read.assumed,
-            policies,
+            version: 1,
+            dialect: dialect(&when),
+            when,
+            policy: Arc::new(parts.policy),
             target,
             payload: common.payload.unwrap_or_default(),
         };
-        let on = node.get("on").map_or(node.place, |on| on.place_of("schedule"));
-        Some(Placed { schedule, name, depends_on: node.place_of("depends_on"), on })
+        let enabled = common.enabled.unwrap_or(true);
+        Some(Placed { schedule: Schedule { definition, enabled, after_start, assumed }, place, waits_for })
+    }
+}
+
+fn references(raw: &Common, node: &Node) -> Vec<Reference> {
+    let depends_on = raw.depends_on.iter().flat_map(Words::iter);
+    let depends_on =
+        depends_on.map(|name| Reference { name: name.clone(), place: node.place_of("depends_on") });
+    let place = node.get("on").map_or(node.place, |on| on.place_of("schedule"));
+    let on = raw.on.iter().map(|on| Reference { name: on.schedule.clone(), place });
+    depends_on.chain(on).collect()
+}
+
+fn dialect(when: &When) -> Dialect {
+    match when.timing().map(|timing| &timing.spec) {
+        Some(Spec::Cron(cron)) => cron.dialect(),
+        _ => Dialect::default(),
     }
 }

@@ -55,6 +55,32 @@ pub(super) fn expand(
     Node { place: schedule.place, value: Content::Map(entries) }
 }
 
+/// A value of a template with `Open` for every text that holds a `${…}`.
+pub(super) fn open(node: &Node) -> Node {
+    let value = match &node.value {
+        Content::Text(text) => open_text(text),
+        Content::List(items) => Content::List(items.iter().map(open).collect()),
+        Content::Map(entries) => {
+            let open = |entry: &Entry| Entry {
+                key: entry.key.clone(),
+                place: entry.place,
+                value: open(&entry.value),
+            };
+            Content::Map(entries.iter().map(open).collect())
+        }
+        other => other.clone(),
+    };
+    Node { place: node.place, value }
+}
+
+fn open_text(text: &str) -> Content {
+    let plain = pieces(text).into_iter().map(|piece| match piece {
+        Piece::Text(text) => Some(text),
+        Piece::Slot(_) => None,
+    });
+    plain.collect::<Option<String>>().map_or(Content::Open, Content::Text)
+}
+
 struct Filling<'a> {
     schedule: &'a Node,
     set: HashMap<&'a str, &'a Node>,

@@ -1,15 +1,16 @@
 //! When a schedule fires: exactly one of the ways to say it, with zone, bounds and windows.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{Chain, ChainOn, When};
 use punctual_time::human::{self, Context, Parsed};
 use punctual_time::{Anchor, Bounds, Cron, Dialect, DstRule, Interval, Once, Spec, Timing, Windows, Zone};
 
 use super::builder::Builder;
-use super::declared::{Chained, Outcome, When};
 use super::duration;
 use super::nearest;
 use super::node::Node;
 use super::raw::Common;
+use super::word::Word;
 
 /// The ways to say when.
 const WAYS: [&str; 6] = ["every", "cron", "at", "after", "on", "schedule"];
@@ -25,7 +26,15 @@ const MEANINGFUL: [(&str, &[&str]); 4] = [
 /// When, and what was guessed in reading it.
 pub(super) struct Read {
     pub(super) when: When,
+    /// The delay after each start of the service, if that is what it is reckoned from.
+    pub(super) after_start: Option<SignedDuration>,
     pub(super) assumed: Vec<String>,
+}
+
+impl Read {
+    fn ticks(timing: Timing) -> Self {
+        Self { when: When::Ticks(Box::new(timing)), after_start: None, assumed: Vec::new() }
+    }
 }
 
 /// What limits every way.
@@ -42,21 +51,31 @@ impl Builder {
         let before = self.problems.count();
         let mut read = match way {
             "schedule" => self.sentence(raw, node)?,
-            "on" => Read { when: self.chained(raw, node)?, assumed: Vec::new() },
-            _ => Read { when: self.timed(raw, node, seed)?, assumed: Vec::new() },
+            "on" => self.chained(raw, node)?,
+            "after" => self.after_start(raw, node)?,
+            _ => self.timed(raw, node, seed)?,
         };
-        if let When::Timed(timing) = &mut read.when {
+        if let (When::Ticks(timing), None) = (&mut read.when, read.after_start) {
             timing.dst = self.dst(raw, node);
             timing.anchor = raw.anchor.as_deref().and_then(|text| text.parse().ok()).unwrap_or(Anchor::Fixed);
             let place = node.place_of(way);
             if let Err(error) = timing.guard(self.settings.min_interval) {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
             }
             if let Some(error) = never(timing, self.now) {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
             }
         }
         (self.problems.count() == before).then_some(read)
+    }
+
+    /// Checks what a part of a schedule says about when it fires, if anything.
+    pub(super) fn check_when(&mut self, raw: &Common, node: &Node, seed: &str) {
+        if WAYS.iter().any(|way| node.get(way).is_some()) {
+            self.when(raw, node, seed);
+        } else {
+            self.frame(raw, node);
+        }
     }
 
     /// The one way that is chosen.
@@ -87,7 +106,7 @@ impl Builder {
         Some(way)
     }
 
-    fn timed(&mut self, raw: &Common, node: &Node, seed: &str) -> Option<When> {
+    fn timed(&mut self, raw: &Common, node: &Node, seed: &str) -> Option<Read> {
         let frame = self.frame(raw, node);
         let (key, spec) = if let Some(cron) = &raw.cron {
             let dialect =
@@ -95,34 +114,39 @@ impl Builder {
             ("cron", Cron::parse_seeded(cron, dialect, seed).map(Spec::from))
         } else if let Some(every) = &raw.every {
             ("every", every.0.parse::<Interval>().map(Spec::from))
-        } else if let Some(at) = &raw.at {
-            ("at", Once::parse(at, &frame.zone).map(Spec::from))
         } else {
-            let delay = duration::read(raw.after.as_ref(), "after", node, &mut self.problems)?;
-            let at = self.now.checked_add(delay).ok()?;
-            return Some(When::AfterStart { delay, timing: frame.timing(Once::at(at).into(), self.now) });
+            ("at", Once::parse(raw.at.as_ref()?, &frame.zone).map(Spec::from))
         };
         match spec {
-            Ok(spec) => Some(When::Timed(frame.timing(spec, self.now))),
+            Ok(spec) => Some(Read::ticks(frame.timing(spec, self.now))),
             Err(error) => {
-                self.problems.refuse(node.place_of(key), &error);
+                self.problems.refuse(node.place_of(key), error);
                 None
             }
         }
     }
 
-    fn chained(&mut self, raw: &Common, node: &Node) -> Option<When> {
+    fn after_start(&mut self, raw: &Common, node: &Node) -> Option<Read> {
+        let frame = self.frame(raw, node);
+        let delay = duration::read(raw.after.as_ref(), "after", node, &mut self.problems)?;
+        let at = self.now.checked_add(delay).ok()?;
+        let read = Read::ticks(frame.timing(Once::at(at).into(), self.now));
+        Some(Read { after_start: Some(delay), ..read })
+    }
+
+    fn chained(&mut self, raw: &Common, node: &Node) -> Option<Read> {
         let on = raw.on.as_ref()?;
         let place = node.get("on")?;
         let Frame { zone, bounds, windows } = self.frame(raw, node);
-        Some(When::Chained(Chained {
-            schedule: on.schedule.clone(),
-            outcome: on.outcome.unwrap_or(Outcome::Success),
+        let chain = Chain {
+            upstream: self.id_of(&on.schedule),
+            on: Word::of(on.outcome).unwrap_or(ChainOn::Success),
             delay: duration::read(on.delay.as_ref(), "delay", place, &mut self.problems).unwrap_or_default(),
             zone,
             bounds,
             windows,
-        }))
+        };
+        Some(Read { when: When::Chain(chain), after_start: None, assumed: Vec::new() })
     }
 
     /// English; what it says about zone, bounds and windows may not be said a second time.
@@ -134,7 +158,7 @@ impl Builder {
         let parsed = match human::parse(text, &context) {
             Ok(parsed) => parsed,
             Err(error) => {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
                 return None;
             }
         };
@@ -147,7 +171,7 @@ impl Builder {
         let said = match parsed.timing(&context, &self.calendars) {
             Ok(said) => said,
             Err(error) => {
-                self.problems.refuse(place, &error);
+                self.problems.refuse(place, error);
                 return None;
             }
         };
@@ -159,7 +183,8 @@ impl Builder {
             // It was read with the same calendars a moment ago.
             let _ = frame.windows.exclude(word, &self.calendars);
         }
-        Some(Read { when: When::Timed(frame.timing(said.spec, self.now)), assumed: parsed.assumed })
+        let read = Read::ticks(frame.timing(said.spec, self.now));
+        Some(Read { assumed: parsed.assumed, ..read })
     }
 
     fn refuse_twice(&mut self, parsed: &Parsed, node: &Node) {
@@ -203,7 +228,7 @@ impl Builder {
         match Once::parse(text?, zone) {
             Ok(once) => Some(once.instant()),
             Err(error) => {
-                self.problems.refuse(node.place_of(key), &error);
+                self.problems.refuse(node.place_of(key), error);
                 None
             }
         }
@@ -213,12 +238,12 @@ impl Builder {
         let mut windows = Windows::default();
         match raw.only_between.as_ref().map(|range| range.parse()).transpose() {
             Ok(range) => windows.only_between = range,
-            Err(error) => self.problems.refuse(node.place_of("only_between"), &error),
+            Err(error) => self.problems.refuse(node.place_of("only_between"), error),
         }
         let nodes = node.get("not_on").map(Node::items).unwrap_or_default();
         for (word, node) in raw.not_on.iter().flatten().zip(nodes) {
             if let Err(error) = windows.exclude(&word.0, &self.calendars) {
-                self.problems.refuse(node.place, &error);
+                self.problems.refuse(node.place, error);
             }
         }
         let several = raw.quiet_hours.iter().flat_map(|words| words.iter().map(|name| ("quiet_hours", name)));
@@ -267,7 +292,7 @@ impl Frame {
 
 /// Whether a one-shot in English is counted from the moment of reading, such as `in 20 minutes`.
 fn moves(parsed: &Parsed, text: &str, context: &Context) -> bool {
-    let Ok(later) = context.now.checked_add(jiff::SignedDuration::from_hours(25)) else { return false };
+    let Ok(later) = context.now.checked_add(SignedDuration::from_hours(25)) else { return false };
     let again = human::parse(text, &Context { now: later, zone: context.zone.clone() });
     parsed.at.is_some() && again.is_ok_and(|again| again.at != parsed.at)
 }

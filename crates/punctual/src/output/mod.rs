@@ -3,7 +3,9 @@
 pub(crate) mod plan;
 pub(crate) mod runs;
 pub(crate) mod schedules;
+pub(crate) mod simulate;
 mod table;
+mod timeline;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 

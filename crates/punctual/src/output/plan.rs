@@ -2,7 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual::Failure;
-use punctual::declare::{Action, DAY, Declared, Forecast, Policies, Schedule, Scope, Target, When};
+use punctual::declare::{DAY, Declared, Forecast, Names, Schedule};
+use punctual_plan::{Action, Launch, Policy, Target, When};
 use punctual_time::{Mark, Tick, Zone};
 use serde_json::{Map, Value, json};
 
@@ -14,42 +15,57 @@ const ROWS_MAX: usize = 5;
 
 /// The schedules of a file, and what they would do within a day of an instant.
 pub(crate) fn show(output: &Output, declared: &Declared, from: Timestamp) -> Result<(), Failure> {
-    let schedules: Vec<(&Schedule, Forecast)> =
-        declared.schedules.iter().map(|schedule| (schedule, schedule.forecast(from))).collect();
+    let plan = Plan::new(declared, from);
     let to = from.saturating_add(DAY).unwrap_or(Timestamp::MAX);
-    let plan: Vec<Value> = schedules.iter().map(|(schedule, forecast)| entry(schedule, forecast)).collect();
-    output.write(&json!({"from": from, "to": to, "plan": plan}), || text(&schedules, from))
+    let entries: Vec<Value> =
+        plan.schedules.iter().map(|(schedule, forecast)| entry(schedule, forecast, &plan.names)).collect();
+    output.write(&json!({"from": from, "to": to, "plan": entries}), || text(&plan))
 }
 
-fn zone(schedule: &Schedule) -> &Zone {
-    match &schedule.when {
-        When::Timed(timing) | When::AfterStart { timing, .. } => &timing.zone,
-        When::Chained(chained) => &chained.zone,
+/// What is shown.
+struct Plan<'a> {
+    from: Timestamp,
+    schedules: Vec<(&'a Schedule, Forecast)>,
+    names: Names<'a>,
+}
+
+impl<'a> Plan<'a> {
+    fn new(declared: &'a Declared, from: Timestamp) -> Self {
+        let forecast = |schedule: &'a Schedule| (schedule, schedule.forecast(from));
+        Self { from, schedules: declared.schedules.iter().map(forecast).collect(), names: declared.names() }
     }
 }
 
-fn entry(schedule: &Schedule, forecast: &Forecast) -> Value {
+pub(super) fn zone(schedule: &Schedule) -> &Zone {
+    match &schedule.definition.when {
+        When::Ticks(timing) => &timing.zone,
+        When::Chain(chain) => &chain.zone,
+    }
+}
+
+fn entry(schedule: &Schedule, forecast: &Forecast, names: &Names<'_>) -> Value {
+    let definition = &schedule.definition;
     let zone = zone(schedule);
     let fires: Vec<Value> = forecast.fires.iter().map(|tick| tick_json(tick, zone)).collect();
     let suppressed: Vec<Value> = forecast.suppressed.iter().map(|tick| tick_json(tick, zone)).collect();
-    let (kind, spec) = match &schedule.when {
-        When::Timed(timing) => (timing.spec.kind(), Some(timing.spec.to_string())),
-        When::AfterStart { .. } => ("one_shot", None),
-        When::Chained(_) => ("chained", None),
+    let (kind, spec) = match (&definition.when, schedule.after_start) {
+        (When::Ticks(timing), None) => (timing.spec.kind(), Some(timing.spec.to_string())),
+        (When::Ticks(timing), Some(_)) => (timing.spec.kind(), None),
+        (When::Chain(_), _) => ("chained", None),
     };
     json!({
-        "name": schedule.name,
-        "description": schedule.description,
-        "tags": schedule.tags,
+        "name": definition.name,
+        "description": definition.description,
+        "tags": definition.tags,
         "enabled": schedule.enabled,
-        "describe": schedule.describe(),
+        "describe": schedule.describe(names),
         "assumed": schedule.assumed,
         "type": kind,
         "spec": spec,
         "timezone": zone.name(),
-        "target": target_json(&schedule.target),
-        "policies": policies(&schedule.policies),
-        "payload": schedule.payload,
+        "target": target_json(&definition.target),
+        "policies": policies(&definition.policy, names),
+        "payload": definition.payload,
         "fires": fires,
         "fires_more": forecast.fires_more,
         "suppressed": suppressed,
@@ -76,58 +92,76 @@ fn tick_json(tick: &Tick, zone: &Zone) -> Value {
     json
 }
 
-fn target_json(target: &Target) -> Value {
-    let mut json = json!({"name": target.name, "type": target.action.name()});
+pub(super) fn target_json(target: &Target) -> Value {
+    let mut json = json!({"name": target.name, "type": target.action.kind()});
     match &target.action {
-        Action::Process { argv, cwd, .. } => {
-            json["argv"] = json!(argv);
-            json["cwd"] = json!(cwd);
+        Action::Process(process) => {
+            json["argv"] = json!(process.argv);
+            json["env"] = json!(process.env);
+            json["cwd"] = json!(process.cwd);
         }
-        Action::Webhook { url, method, .. } => {
-            json["url"] = json!(url);
-            json["method"] = json!(method.name());
+        Action::Webhook(webhook) => {
+            json["url"] = json!(webhook.url);
+            json["method"] = json!(webhook.method.name());
+            json["headers"] = json!(webhook.headers);
+            json["body"] = json!(webhook.body);
+            json["secret"] = json!(webhook.secret);
+            json["cloud_events"] = json!(webhook.cloud_events.name());
         }
-        Action::Queue { queue, worker_type, .. } => {
-            json["queue"] = json!(queue);
-            json["worker_type"] = json!(worker_type);
+        Action::Queue(queue) => {
+            json["queue"] = json!(queue.queue);
+            json["worker_type"] = json!(queue.worker_type);
+            json["prompt"] = json!(queue.prompt);
+            json["repo_url"] = json!(queue.repo_url);
+            json["branch"] = json!(queue.branch);
+            json["context"] = json!(queue.context);
+            json["config"] = json!(queue.config);
         }
         Action::Message { message } => json["message"] = json!(message),
         Action::Workflow { workflow_id, version } => {
             json["workflow_id"] = json!(workflow_id);
             json["version"] = json!(version);
         }
+        // Files declare no other kinds.
+        _ => {}
     }
-    let breaker = &target.circuit_breaker;
+    let breaker = &target.breaker;
     json["circuit_breaker"] =
         json!({"threshold": breaker.threshold, "reset_after": length(breaker.reset_after)});
     json
 }
 
-/// The policies by the names under which they are declared; what is absent is left out.
-fn policies(policies: &Policies) -> Map<String, Value> {
-    let scope = match &policies.scope {
-        Scope::Schedule => json!("schedule"),
-        Scope::Command { plugin, command } => json!({"plugin": plugin, "command": command}),
+/// The policies by the names under which they are declared; what is absent is left out, and usual launches.
+pub(super) fn policies(policy: &Policy, names: &Names<'_>) -> Map<String, Value> {
+    let scope = match policy.lane.as_deref().and_then(|lane| lane.split_once('/')) {
+        None => json!("schedule"),
+        Some((plugin, command)) => json!({"plugin": plugin, "command": command}),
     };
-    let jitter = policies.jitter.map(|jitter| json!({"max": length(jitter.max), "mode": jitter.mode.name()}));
-    let depends_on = (!policies.depends_on.is_empty()).then(|| json!(policies.depends_on));
+    let jitter = Some(policy.jitter).filter(|jitter| !jitter.max.is_zero());
+    let jitter = jitter.map(|jitter| json!({"max": length(jitter.max), "mode": jitter.mode.name()}));
+    let launch = Some(policy.launch).filter(|launch| *launch != Launch::default());
+    let launch = launch.map(|launch| json!({"attempts": launch.attempts_max, "delay": length(launch.delay)}));
+    let depends_on = policy.depends_on.as_ref();
+    let upstream =
+        depends_on.map(|depends| depends.on.iter().filter_map(|id| names.get(*id)).collect::<Vec<_>>());
     let duration = |value: Option<SignedDuration>| value.map(|value| json!(length(value)));
     let all = [
-        ("if_running", Some(json!(policies.if_running.name()))),
+        ("if_running", Some(json!(policy.overlap.name()))),
         ("scope", Some(scope)),
-        ("catch_up", Some(json!(policies.catch_up.name()))),
-        ("max_catch_up", Some(json!(policies.max_catch_up))),
-        ("missed_audit_max", Some(json!(policies.missed_audit_max))),
-        ("grace", duration(Some(policies.grace))),
-        ("start_deadline", duration(policies.start_deadline)),
+        ("catch_up", Some(json!(policy.catch_up.name()))),
+        ("max_catch_up", Some(json!(policy.max_catch_up))),
+        ("missed_audit_max", Some(json!(policy.missed_audit_max))),
+        ("grace", duration(Some(policy.grace))),
+        ("start_deadline", duration(policy.start_deadline)),
         ("jitter", jitter),
-        ("retry_after", duration(policies.retry_after)),
-        ("run_timeout", duration(Some(policies.run_timeout))),
-        ("max_consecutive_failures", Some(json!(policies.max_consecutive_failures))),
-        ("delivery", Some(json!(policies.delivery.name()))),
-        ("guard", policies.guard.as_ref().map(|guard| json!(guard))),
-        ("depends_on", depends_on),
-        ("depends_timeout", duration(policies.depends_timeout)),
+        ("launch", launch),
+        ("retry_after", duration(policy.retry_after)),
+        ("run_timeout", duration(Some(policy.run_timeout))),
+        ("max_consecutive_failures", Some(json!(policy.max_consecutive_failures))),
+        ("delivery", Some(json!(policy.delivery.name()))),
+        ("guard", policy.guard.as_ref().map(|guard| json!(guard))),
+        ("depends_on", upstream.map(|names| json!(names))),
+        ("depends_timeout", duration(depends_on.map(|depends| depends.timeout))),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
@@ -145,24 +179,25 @@ fn length(duration: SignedDuration) -> String {
     }
 }
 
-fn text(schedules: &[(&Schedule, Forecast)], from: Timestamp) -> String {
+fn text(plan: &Plan<'_>) -> String {
+    let Plan { from, schedules, names } = plan;
     if schedules.is_empty() {
         return "no schedules are declared\n".to_owned();
     }
     let about = schedules.iter().map(|(schedule, _)| {
         let off = if schedule.enabled { "" } else { " (disabled)" };
         vec![
-            format!("{}{off}", schedule.name),
-            schedule.describe(),
+            format!("{}{off}", schedule.definition.name),
+            schedule.describe(names),
             zone(schedule).name().to_owned(),
-            target_text(&schedule.target),
-            policies_text(&schedule.policies),
+            target_text(&schedule.definition.target),
+            policies_text(&schedule.definition.policy, names),
         ]
     });
     let about = table(&["NAME", "WHEN", "ZONE", "TARGET", "POLICIES"], about);
     let ticks: Vec<Vec<String>> =
         schedules.iter().flat_map(|(schedule, forecast)| rows(schedule, forecast)).collect();
-    let day = clock(from, &jiff::tz::TimeZone::UTC);
+    let day = clock(*from, &jiff::tz::TimeZone::UTC);
     if ticks.is_empty() {
         return format!("{about}\nnothing fires within 24 hours of {day}\n");
     }
@@ -171,7 +206,7 @@ fn text(schedules: &[(&Schedule, Forecast)], from: Timestamp) -> String {
 
 /// The first fires of a schedule, then its first suppressed ticks.
 fn rows(schedule: &Schedule, forecast: &Forecast) -> Vec<Vec<String>> {
-    let zone = zone(schedule).to_jiff();
+    let (name, zone) = (&schedule.definition.name, zone(schedule).to_jiff());
     let mut rows = Vec::new();
     let kinds = [
         (&forecast.fires, forecast.fires_more, "more fire"),
@@ -179,11 +214,11 @@ fn rows(schedule: &Schedule, forecast: &Forecast) -> Vec<Vec<String>> {
     ];
     for (ticks, beyond, word) in kinds {
         for tick in ticks.iter().take(ROWS_MAX) {
-            rows.push(vec![schedule.name.clone(), clock(tick.at, &zone), note(tick)]);
+            rows.push(vec![name.clone(), clock(tick.at, &zone), note(tick)]);
         }
         let more = ticks.len().saturating_sub(ROWS_MAX) + beyond;
         if more > 0 {
-            rows.push(vec![schedule.name.clone(), "…".to_owned(), format!("{more} {word}")]);
+            rows.push(vec![name.clone(), "…".to_owned(), format!("{more} {word}")]);
         }
     }
     rows
@@ -201,21 +236,21 @@ fn note(tick: &Tick) -> String {
 
 fn target_text(target: &Target) -> String {
     match &target.action {
-        Action::Process { argv, .. } => format!("process {}", argv.join(" ")),
-        Action::Webhook { url, .. } => format!("webhook {url}"),
-        Action::Queue { queue, .. } => format!("queue {queue}"),
-        Action::Message { .. } => format!("message {}", target.name),
+        Action::Process(process) => format!("process {}", process.argv.join(" ")),
+        Action::Webhook(webhook) => format!("webhook {}", webhook.url),
+        Action::Queue(queue) => format!("queue {}", queue.queue),
         Action::Workflow { workflow_id, version } => format!("workflow {workflow_id} version {version}"),
+        other => format!("{} {}", other.kind(), target.name),
     }
 }
 
-fn policies_text(declared: &Policies) -> String {
-    let shown = policies(declared);
+fn policies_text(policy: &Policy, names: &Names<'_>) -> String {
+    let shown = policies(policy, names);
     let said = shown.iter().filter(|(name, value)| {
         let usual: &[&str] = match name.as_str() {
             "max_catch_up" | "missed_audit_max" => &["100"],
             "grace" => &["\"1m\""],
-            "run_timeout" => &["\"1h\""],
+            "run_timeout" | "depends_timeout" => &["\"1h\""],
             "max_consecutive_failures" => &["5"],
             "delivery" => &["\"at_least_once\""],
             "scope" => return value.is_object(),
@@ -247,9 +282,7 @@ mod tests {
         let from: Timestamp = "2026-10-24T22:00:00Z".parse().unwrap();
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/shop.yaml");
         let declared = declare::read(file.as_ref(), from).unwrap();
-        let schedules: Vec<(&Schedule, Forecast)> =
-            declared.schedules.iter().map(|schedule| (schedule, schedule.forecast(from))).collect();
-        let shown = text(&schedules, from);
+        let shown = text(&Plan::new(&declared, from));
         assert_eq!(
             shown.split_once("\n\n").unwrap().1,
             "within 24 hours of 2026-10-24 22:00 UTC\n\
