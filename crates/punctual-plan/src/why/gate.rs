@@ -157,7 +157,7 @@ fn overlap(facts: &Facts<'_>) -> Link {
     let text = match policy.overlap {
         Overlap::Allow => format!("{rule}: it runs beside others"),
         _ if is_turn => format!("{rule}: it had to wait for its turn"),
-        _ if facts.is_asked(Step::Overlap) => format!("{rule}: no other run was in its way"),
+        _ if facts.is_asked(Step::Overlap) => format!("{rule}: no other run kept it"),
         _ => rule,
     };
     facts.link(Step::Overlap, text)
