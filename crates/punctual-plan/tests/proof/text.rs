@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use punctual_plan::{Origin, Run, RunState, Simulated};
+use punctual_plan::{Origin, Run, RunStatus, Simulated};
 
 /// How instants are written.
 pub(crate) struct Clock {
@@ -25,9 +25,6 @@ impl Clock {
 
     fn state(&self, run: &Run) -> String {
         let mut said = run.state.status().to_string();
-        if let RunState::Waiting(waiting) = &run.state {
-            said += &format!(" until {}", self.say(waiting.deadline));
-        }
         if let Some(reason) = run.state.reason() {
             said += &format!(" {}", reason.code());
         }
@@ -37,12 +34,12 @@ impl Clock {
     /// A row without its tick.
     fn row(&self, run: &Run) -> String {
         let origin = if run.origin == Origin::Tick { String::new() } else { format!(" ({})", run.origin) };
-        let waited =
-            run.waited.as_ref().map_or(String::new(), |waited| format!(" waited {}", self.say(waited.since)));
+        let waited = run.waited.as_ref().filter(|_| run.state.status() != RunStatus::Waiting);
+        let waited = waited.map_or(String::new(), |waited| format!(" waited {}", self.say(waited.since)));
         format!("{}{origin}{waited}{}", self.state(run), self.attempts(run))
     }
 
-    /// The entries of each schedule in the order of their ticks; neighbours that never ran and ended alike are one line.
+    /// The entries of each schedule in the order of their ticks; neighbours that are alike are one line.
     pub(crate) fn ledger(&self, simulated: &Simulated) -> Vec<String> {
         let mut lines = Vec::new();
         for account in &simulated.accounts {
@@ -58,7 +55,7 @@ impl Clock {
             }));
             entries.sort_by_key(|entry| entry.0);
             entries.dedup_by(|next, entry| {
-                let is_alike = next.3 == entry.3 && !entry.3.contains('[') && !entry.3.contains("range");
+                let is_alike = next.3 == entry.3 && !entry.3.contains("range");
                 if is_alike {
                     (entry.1, entry.2) = (next.1, entry.2 + next.2);
                 }
