@@ -95,7 +95,9 @@ impl Book {
                 if let Some(row) = self.row_mut(run) {
                     match &mut row.run.state {
                         RunState::Retrying { at, .. } => *at = *later,
-                        _ => row.run.fire_at = *later,
+                        RunState::Scheduled { .. } => row.run.fire_at = *later,
+                        // A further attempt that has waited: its tick fired long ago.
+                        _ => {}
                     }
                 }
                 self.look_at(run, Some(*later));

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use punctual_plan::{Account, Act, Origin, Run, RunStatus, Scenario, Simulated, Status, Version};
+use punctual_plan::{Account, Act, Event, Origin, Run, RunStatus, Scenario, Simulated, Status, Version};
 use punctual_time::{Anchor, Spec, Timing};
 
 #[path = "exclusive.rs"]
@@ -62,13 +62,19 @@ impl Case<'_> {
         let now = self.simulated.through;
         let down = self.scenario.outages.iter().find(|outage| outage.from <= now && outage.to > now);
         let looked = down.map_or(now, |outage| outage.from);
-        let changed = self.account.versions.last().map_or(now, |version| version.since);
-        let deleted = self.account.deleted_at.unwrap_or(Timestamp::MAX);
-        match self.account.state.status {
-            Status::Active => looked.max(changed).min(deleted),
-            Status::Exhausted { at } => at.min(deleted),
+        // Who edits or resumes it looks at it too, node or not.
+        let resumed = self.simulated.log.iter().rev().find(|logged| {
+            logged.schedule == self.account.key
+                && matches!(&logged.event, Event::Changed { what } if what == "resumed")
+        });
+        let changed = self.account.versions.last().map(|version| version.since);
+        let changed = changed.max(resumed.map(|logged| logged.at)).unwrap_or(now);
+        match (&self.account.state.status, self.account.deleted_at) {
+            (Status::Exhausted { at }, deleted) => deleted.map_or(*at, |deleted| deleted.min(*at)),
+            (_, Some(deleted)) => deleted,
+            (Status::Active, None) => looked.max(changed),
             // A pause is an open stretch until it is decided at resume.
-            _ => self.account.state.cursor.planned_through.min(now).min(deleted),
+            (_, None) => self.account.state.cursor.planned_through.min(now),
         }
     }
 
