@@ -325,19 +325,12 @@ pub(super) fn zone(schedule: &Schedule) -> &Zone {
     }
 }
 
-/// The conditions of the spec alone, one by one; a spec without seconds ticks at the full minute.
+/// The conditions of the spec alone, one by one.
 pub(super) fn conditions(explained: &Explanation) -> Vec<Check> {
     let is_of_spec = |check: &&Check| {
         matches!(check.subject, Subject::Field(_) | Subject::Days | Subject::Interval | Subject::Instant)
     };
-    let second = explained.local.second();
-    let names_minutes = matches!(&explained.spec, Spec::Cron(cron) if !cron.has_seconds());
-    let odd = (names_minutes && second != 0).then(|| Check {
-        subject: Subject::Field(Field::Second),
-        holds: false,
-        text: format!("second {second} is not in `0`, for the spec names none"),
-    });
-    odd.into_iter().chain(explained.checks.iter().filter(is_of_spec).cloned()).collect()
+    explained.checks.iter().filter(is_of_spec).cloned().collect()
 }
 
 /// Whether the local time is one that the spec names; clock changes, bounds and windows aside.
