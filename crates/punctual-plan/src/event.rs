@@ -128,7 +128,7 @@ pub fn plan_events(plan: &Plan, timing: &Timing, policy: &Policy, at: Timestamp)
     for range in &plan.ranges {
         log.add(range, timing);
     }
-    log.missed += plan.closed.iter().filter(|row| matches!(row.end, NonFire::Missed(_))).count() as u64;
+    log.missed += plan.closed.iter().filter(|row| is_late(&row.end)).count() as u64;
     let is_late = |entry: &&crate::Entry| entry.state == EntryState::Scheduled && entry.scheduled_for <= at;
     let runs = plan.entries.iter().filter(is_late).count() as u64 + plan.refired.len() as u64;
     // A single late tick runs as usual: that is no catching up.
@@ -147,6 +147,11 @@ pub fn admission_event(admission: &Admission, tick: Timestamp) -> Option<Event> 
     }
 }
 
+/// Whether a tick does not run because it came late, not because a window suppresses it.
+fn is_late(end: &NonFire) -> bool {
+    matches!(end, NonFire::Missed(_) | NonFire::Skipped(Reason::StartDeadline { .. }))
+}
+
 struct Log {
     events: Vec<Event>,
     /// Ticks that may still have an event of their own.
@@ -156,7 +161,7 @@ struct Log {
 
 impl Log {
     fn add(&mut self, range: &Range, timing: &Timing) {
-        if matches!(range.end, NonFire::Missed(_)) {
+        if is_late(&range.end) {
             self.missed += range.count;
         }
         let single = self.left.min(range.count);

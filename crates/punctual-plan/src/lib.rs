@@ -4,7 +4,7 @@
 //! entries before they are due; [`admit()`] decides at the instant whether an entry may start; [`settle()`]
 //! turns an outcome into the run's end. [`change()`] says what an edit, a pause or a deletion leaves behind. All of
 //! them return values that say everything that shall happen, so the store and the engine have nothing
-//! left to choose.
+//! left to choose; [`why()`] retells what they decided.
 //!
 //! Invariants: this crate never reads a clock (`now` is a parameter), never waits, never touches a file,
 //! a database or a random number, and never decides an instant at or before `decided_through` again.
@@ -13,7 +13,9 @@ mod admit;
 mod audit;
 mod breaker;
 mod change;
+mod diff;
 mod event;
+mod fires;
 mod id;
 mod jitter;
 mod limit;
@@ -28,13 +30,16 @@ mod settle;
 mod simulate;
 mod state;
 mod target;
+mod why;
 mod world;
 
 pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
 pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
+pub use diff::{Declaration, Difference, Drift, FieldDrift, Stored, diff};
 pub use event::{Event, admission_event, end_event, plan_events};
+pub use fires::{FiresChanged, fires_changed};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
 pub use limit::*;
 pub use name::{Named, UnknownName};
@@ -54,4 +59,5 @@ pub use simulate::{
 };
 pub use state::{Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, Queue, Target, Webhook};
+pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Why, local_instant, referred_runs, why};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

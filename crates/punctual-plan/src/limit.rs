@@ -76,3 +76,12 @@ pub const AUDIT_MAX: SignedDuration = SignedDuration::from_hours(10 * 366 * 24);
 
 /// One audit names at most this many holes.
 pub const AUDIT_HOLES_MAX: usize = 1_000;
+
+/// One comparison of fires names at most this many added and this many removed ones; their counts stay exact.
+pub const FIRES_LISTED_MAX: usize = 1_000;
+
+/// One comparison of fires walks at most this many of them: a year of seconds, before and after.
+pub const FIRES_WALKED_MAX: u64 = 64_000_000;
+
+/// One answer to `why` tells at most this many attempts: the first and the latest ones.
+pub const WHY_ATTEMPTS_MAX: usize = 10;

@@ -348,3 +348,21 @@ fn a_retry_is_never_skipped_it_waits_or_fails() {
         .expect("one row");
     assert_eq!(line(&late), "run-2 failed waited_too_long");
 }
+
+#[test]
+fn a_tick_comes_before_a_retry_that_is_due_at_the_same_instant() {
+    let rows = [Due { attempt: 2, ..tick(1, "09:50:00") }, tick(2, "10:00:00")];
+    let check = |overlap, expected: &[&str]| {
+        let mut standing = wants(|policy| policy.overlap = overlap);
+        standing.retrying = vec![RunKey(1)];
+        check(&rows, world("10:00:00", standing), expected);
+    };
+    let superseded = [
+        "run-1 failed superseded",
+        "run-2 starts [schedule], ends the retry of run-1: superseded by its later run-2",
+    ];
+    check(Overlap::Skip, &superseded);
+    check(Overlap::Cancel, &superseded);
+    check(Overlap::Queue, &["run-1 starts [schedule]", "run-2 waits behind run-1"]);
+    check(Overlap::Allow, &["run-1 starts", "run-2 starts"]);
+}

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Act, Action, Behaviour, CatchUp, Chain, ChainOn, Dependency, Edit, Failing, Member, Outage, Overlap,
-    Policy, Process, Run, Scenario, Schedule, ScheduleId, Simulated, Status, When, simulate,
+    Act, Action, Behaviour, CatchUp, Chain, ChainOn, Dependency, Edit, Failing, Jitter, JitterMode, Member,
+    Outage, Overlap, Policy, Process, Run, Scenario, Schedule, ScheduleId, Simulated, Status, When, simulate,
 };
 use punctual_time::{Anchor, Cron, Interval, Timing, Zone};
 
@@ -207,6 +207,22 @@ fn a_pause_is_judged_when_it_ends() {
 }
 
 #[test]
+fn a_pause_and_an_edit_do_not_exhaust_a_schedule() {
+    let one = member("one", cron("*/10 * * * *"), |_| {});
+    let (id, again) = (one.schedule.id, one.schedule.clone());
+    let mut scenario = world("09:55:00", "10:45:00", vec![one]);
+    let pause = Status::PausedManual { by: "ada".to_owned(), note: String::new() };
+    scenario.edits = vec![
+        Edit { at: at("10:05:00"), schedule: id, act: Act::Replace(Box::new(again)) },
+        Edit { at: at("10:15:00"), schedule: id, act: Act::Leave(pause) },
+    ];
+    let simulated = simulate(&scenario);
+    let log: Vec<String> = simulated.log.iter().map(|logged| logged.event.to_string()).collect();
+    assert_eq!(log, ["version 2", "left active: paused_manual"]);
+    assert!(simulated.accounts[0].versions.iter().all(|version| version.exhausted_at.is_none()));
+}
+
+#[test]
 fn an_edit_is_never_retroactive_even_during_a_pause() {
     let one = member("one", cron("*/10 * * * *"), |policy| policy.catch_up = CatchUp::RunAll);
     let id = one.schedule.id;
@@ -280,4 +296,103 @@ fn max_runs_ends_a_schedule_and_an_anchor_moves_its_ticks() {
         ]
     );
     assert_eq!(simulated.accounts[0].state.status, Status::Exhausted { at: at("10:36:00") });
+}
+
+fn pause() -> Act {
+    Act::Leave(Status::PausedManual { by: "ada".to_owned(), note: String::new() })
+}
+
+#[test]
+fn a_schedule_that_is_changed_does_not_pass_for_exhausted() {
+    let one = member("one", cron("*/10 * * * *"), |_| {});
+    let (id, same) = (one.schedule.id, one.schedule.clone());
+    for act in [pause(), Act::Delete, Act::Replace(Box::new(same))] {
+        let mut scenario = world("09:55:00", "10:25:00", vec![one.clone()]);
+        scenario.edits = vec![Edit { at: at("10:05:00"), schedule: id, act }];
+        let log: Vec<String> = simulate(&scenario).log.iter().map(|one| one.event.to_string()).collect();
+        assert!(!log.iter().any(|event| event.contains("exhausted")), "{log:?}");
+    }
+}
+
+#[test]
+fn an_interval_from_the_last_start_goes_on_whether_its_ticks_run_or_not() {
+    let mut timing = Timing::new("10m".parse::<Interval>().expect("an interval"), Zone::utc());
+    timing.anchor = Anchor::LastStart;
+    timing.created_at = at("10:00:00");
+    let mut scenario = world("10:00:00", "10:45:00", vec![member("one", timing, |_| {})]);
+    scenario.behaviour.run_time = minutes(3);
+    scenario.outages = vec![Outage { from: at("10:15:00"), to: at("10:24:00") }];
+    check(
+        &scenario,
+        &[
+            "10:10:00 success [10:10:00-10:13:00]",
+            "10:20:00 missed outage",
+            "10:30:00 success [10:30:00-10:33:00]",
+            "10:40:00 success [10:40:00-10:43:00]",
+        ],
+    );
+    scenario.outages.clear();
+    scenario.behaviour.run_time = minutes(13);
+    check(
+        &scenario,
+        &[
+            "10:10:00 success [10:10:00-10:23:00]",
+            "10:20:00 skipped overlap",
+            "10:30:00 success [10:30:00-10:43:00]",
+            "10:40:00 skipped overlap",
+        ],
+    );
+}
+
+#[test]
+fn a_tick_does_not_wait_for_one_that_was_skipped_at_the_same_instant() {
+    let mut load = member("load", cron("0 * * * *"), |_| {});
+    if let When::Ticks(timing) = &mut load.schedule.when {
+        timing.windows.only_between = Some("12:00-13:00".parse().expect("a range"));
+    }
+    let sum = member("sum", cron("0 * * * *"), |policy| {
+        policy.depends_on = Some(Dependency::on(vec![load.schedule.id]));
+    });
+    let scenario = world("09:55:00", "10:30:00", vec![load, sum]);
+    check(&scenario, &["load 10:00:00 skipped outside_window", "sum 10:00:00 skipped upstream_failed"]);
+}
+
+#[test]
+fn a_tick_that_ended_ahead_of_its_instant_is_not_planned_again_by_the_next_version() {
+    let jitter = Jitter { max: SignedDuration::from_secs(25), mode: JitterMode::Around };
+    let one = member("one", cron("* * * * *"), |policy| policy.jitter = jitter);
+    let (id, plain) = (one.schedule.id, member("one", cron("* * * * *"), |_| {}).schedule);
+    for second in 0..120 {
+        let mut scenario = world("09:58:30", "10:02:30", vec![one.clone()]);
+        scenario.behaviour.run_time = SignedDuration::from_secs(80);
+        let at = at("09:59:00") + SignedDuration::from_secs(second);
+        scenario.edits = vec![Edit { at, schedule: id, act: Act::Replace(Box::new(plain.clone())) }];
+        let mut ticks: Vec<Timestamp> =
+            simulate(&scenario).accounts[0].runs.iter().map(|run| run.scheduled_for).collect();
+        let count = ticks.len();
+        ticks.dedup();
+        assert_eq!(ticks.len(), count, "edited at {at}: {ticks:?}");
+    }
+}
+
+#[test]
+fn a_lane_is_free_again_when_the_run_in_it_ends_even_if_its_schedule_has_left_it() {
+    let lane = |policy: &mut Policy| policy.lane = Some("mail".to_owned());
+    let one = member("one", cron("0 10 * * *"), lane);
+    let two = member("two", cron("*/10 * * * *"), lane);
+    let alone = member("one", cron("5 10 * * *"), |_| {}).schedule;
+    let mut scenario = world("09:55:00", "10:25:00", vec![one, two]);
+    let act = Act::Replace(Box::new(alone.clone()));
+    scenario.edits = vec![Edit { at: at("10:03:00"), schedule: alone.id, act }];
+    scenario.behaviours.insert("one".to_owned(), Behaviour { run_time: minutes(8), ..Behaviour::default() });
+    check(
+        &scenario,
+        &[
+            "one 10:00:00 success [10:00:00-10:08:00]",
+            "one 10:05:00 skipped overlap",
+            "two 10:00:00 skipped overlap",
+            "two 10:10:00 success [10:10:00-10:10:00]",
+            "two 10:20:00 success [10:20:00-10:20:00]",
+        ],
+    );
 }

@@ -84,3 +84,13 @@ fn intervals_and_one_shots_have_one_check() {
          yes  the only tick is `2026-01-01T01:00:00Z`",
     );
 }
+
+#[test]
+fn a_spec_without_seconds_ticks_at_the_whole_minute_and_says_so() {
+    let timing = Timing::new("0 3 * * *".parse::<Cron>().expect("a spec"), Zone::utc());
+    let why = timing.explain("2026-01-01T03:00:20Z".parse().expect("an instant"));
+    let failed: Vec<&str> =
+        why.checks.iter().filter(|check| !check.holds).map(|check| check.text.as_str()).collect();
+    assert_eq!(failed, ["second 20 is not in `0`, for the spec names none"]);
+    assert!(!why.is_tick);
+}

@@ -44,7 +44,7 @@ fn check(line: &[&str], code: i32, said: &str) {
 #[test]
 fn every_help_page_reads_as_it_did() {
     let terminal = Terminal::new();
-    let pages: [&[&str]; 11] = [
+    let pages: [&[&str]; 13] = [
         &["--help"],
         &["serve", "--help"],
         &["schedule", "--help"],
@@ -55,6 +55,8 @@ fn every_help_page_reads_as_it_did() {
         &["spec", "next", "--help"],
         &["spec", "parse", "--help"],
         &["plan", "--help"],
+        &["simulate", "--help"],
+        &["why", "--help"],
         &["man", "--help"],
     ];
     let text: Vec<String> = pages

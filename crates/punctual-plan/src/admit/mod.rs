@@ -7,6 +7,8 @@
 mod gate;
 mod late;
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 
 use crate::{Lane, OrgKey, Origin, Reason, RunKey, ScheduleKey, Upstream, Waiting, World};
@@ -134,16 +136,37 @@ pub enum Effect {
 pub fn admit(due: &[Due], world: &mut World) -> Vec<Admission> {
     let ready: Vec<&Due> = due.iter().filter(|row| row.fire_at <= world.now).collect();
     let late = late::judge(&ready, world);
-    let mut admissions = Vec::with_capacity(ready.len());
-    for row in ready {
-        let admission = match late.get(&row.run) {
-            Some(verdict) => Admission::plain(row, verdict.clone()),
-            None => gate::pass(row, world),
+    let mut superseded: HashMap<RunKey, Reason> = HashMap::new();
+    let mut admissions: Vec<(usize, Admission)> = Vec::with_capacity(ready.len());
+    for (place, row) in in_turn(&ready, world) {
+        let admission = match (late.get(&row.run), superseded.get(&row.run)) {
+            (Some(verdict), _) => Admission::plain(row, verdict.clone()),
+            (None, Some(reason)) => Admission::plain(row, Verdict::Fail(reason.clone())),
+            (None, None) => gate::pass(row, world),
         };
         gate::enter(row, &admission, world);
-        admissions.push(admission);
+        for effect in &admission.effects {
+            if let Effect::EndRetry(run, reason) = effect {
+                superseded.insert(*run, reason.clone());
+            }
+        }
+        admissions.push((place, admission));
     }
-    admissions
+    admissions.sort_by_key(|(place, _)| *place);
+    admissions.into_iter().map(|(_, admission)| admission).collect()
+}
+
+/// The rows with their places, in the order in which they are judged: where a tick ends the retries before it, those
+/// that are due with it come after it.
+fn in_turn<'a>(ready: &[&'a Due], world: &World) -> Vec<(usize, &'a Due)> {
+    let supersedes = |schedule: ScheduleKey| {
+        let standing = world.schedules.get(&schedule);
+        standing.is_none_or(|standing| standing.policy.overlap.supersedes_retries())
+    };
+    let yields = |row: &Due| row.is_retry() && supersedes(row.schedule);
+    let mut rows: Vec<(usize, &Due)> = ready.iter().copied().enumerate().collect();
+    rows.sort_by_key(|(_, row)| yields(row));
+    rows
 }
 
 impl Admission {

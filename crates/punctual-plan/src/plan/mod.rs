@@ -165,7 +165,7 @@ struct Moment {
 }
 
 /// The smallest instant after another: what lies strictly before it lies at or before that other.
-fn just_after(at: Timestamp) -> Timestamp {
+pub(crate) fn just_after(at: Timestamp) -> Timestamp {
     at.saturating_add(SignedDuration::from_nanos(1)).unwrap_or(Timestamp::MAX)
 }
 

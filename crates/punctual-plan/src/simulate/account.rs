@@ -6,9 +6,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use punctual_time::{Anchor, Spec, Timing};
 
+use super::book::ORG;
 use super::outcome::{RangeRecord, Version};
 use crate::{
-    Change, Cursor, RunKey, RunStatus, RunsLeft, Schedule, ScheduleKey, Standing, State, Status, When,
+    Change, Cursor, Lane, RunKey, RunStatus, RunsLeft, Schedule, ScheduleKey, Standing, State, Status, When,
 };
 
 /// A schedule as the book keeps it.
@@ -27,6 +28,10 @@ pub(super) struct Desk {
     /// Rows that are armed, waiting or about to be tried again.
     pub(super) open: BTreeSet<RunKey>,
     pub(super) in_flight: usize,
+    /// Of them, those of origin `tick`.
+    pub(super) ticks_in_flight: usize,
+    /// Every lane that a version of it has named: what is in flight holds the one it was admitted to.
+    pub(super) lanes: Vec<Lane>,
     pub(super) plan_at: Option<Timestamp>,
     pub(super) next_tick: Option<Timestamp>,
     pub(super) launched_through: Option<Timestamp>,
@@ -42,7 +47,7 @@ impl Desk {
         let schedule = Arc::new(schedule);
         let mut desk = Self {
             key,
-            versions: vec![Version { since: now, schedule: Arc::clone(&schedule) }],
+            versions: vec![Version { since: now, exhausted_at: None, schedule: Arc::clone(&schedule) }],
             timing: schedule.when.timing().cloned(),
             schedule,
             state: State::starting(now),
@@ -51,6 +56,8 @@ impl Desk {
             spent_at: None,
             open: BTreeSet::new(),
             in_flight: 0,
+            ticks_in_flight: 0,
+            lanes: Vec::new(),
             plan_at: None,
             next_tick: None,
             launched_through: None,
@@ -59,6 +66,7 @@ impl Desk {
             launches: 0,
         };
         desk.state.cursor = Cursor::starting(now);
+        desk.lanes.push(desk.lane());
         desk
     }
 
@@ -73,7 +81,17 @@ impl Desk {
         self.schedule = Arc::new(schedule);
         self.timing = self.schedule.when.timing().cloned();
         self.spent_at = None;
-        self.versions.push(Version { since: now, schedule: Arc::clone(&self.schedule) });
+        let lane = self.lane();
+        self.lanes.retain(|other| *other != lane);
+        self.lanes.push(lane);
+        self.versions.push(Version { since: now, exhausted_at: None, schedule: Arc::clone(&self.schedule) });
+    }
+
+    /// Notes that the present version has had all its ticks.
+    pub(super) fn note_exhausted(&mut self, at: Timestamp) {
+        if let Some(version) = self.versions.last_mut() {
+            version.exhausted_at.get_or_insert(at);
+        }
     }
 
     /// How it stands for those who admit.
@@ -89,6 +107,11 @@ impl Desk {
             target: self.schedule.target.name.clone(),
             runs_left: max.map(|max| RunsLeft { left: left(max), max }),
         }
+    }
+
+    /// Where its runs take turns.
+    pub(super) fn lane(&self) -> Lane {
+        Lane::of(self.key, ORG, &self.schedule.policy)
     }
 
     pub(super) fn is_active(&self) -> bool {

@@ -8,7 +8,7 @@ use punctual_time::Anchor;
 use super::book::{Book, NewRow, ORG};
 use super::scenario::{Act, Request};
 use crate::{
-    Before, Breaker, Chained, Change, Event, InFlight, Next, Open, OpenKind, Origin, Outcome, RunKey,
+    Before, Breaker, Chained, Change, Event, InFlight, Lane, Next, Open, OpenKind, Origin, Outcome, RunKey,
     RunState, RunStatus, Schedule, Settlement, Situation, Status, change, resume, settle,
 };
 
@@ -108,6 +108,11 @@ impl Book {
         if !is_tick || !at.floats_on(anchor) {
             return;
         }
+        // A further attempt is not a further run.
+        if anchor == Anchor::LastStart && self.row(run).is_some_and(|row| row.run.attempts.len() > 1) {
+            return;
+        }
+        let at = &mut self.desks[desk];
         if let Some(timing) = &mut at.timing {
             timing.last = Some(now);
         }
@@ -151,6 +156,7 @@ impl Book {
             }
         }
         self.desks[desk].spent_at = Some(now);
+        self.desks[desk].note_exhausted(now);
         self.desks[desk].next_tick = None;
         self.plan_next(desk, None);
     }
@@ -194,6 +200,7 @@ impl Book {
 
     fn replace(&mut self, desk: usize, change: &Change, schedule: &Schedule) {
         self.change(desk, change);
+        let lane = self.lane(desk);
         let (id, now) = (self.desks[desk].schedule.id, self.now);
         self.desks[desk].replace(Schedule { id, ..schedule.clone() }, now);
         let key = self.desks[desk].key;
@@ -201,6 +208,7 @@ impl Book {
             self.world.schedules.remove(&key).map(|standing| standing.retrying).unwrap_or_default();
         let standing = self.desks[desk].standing(retrying);
         self.world.schedules.insert(key, standing);
+        self.move_lane(desk, &lane);
         self.say(desk, format!("version {}", self.desks[desk].schedule.version));
         // A valid edit clears what made it invalid; a pause stays.
         if matches!(self.desks[desk].state.status, Status::PausedInvalid { .. } | Status::Exhausted { .. }) {
@@ -208,6 +216,23 @@ impl Book {
             self.desks[desk].left_at = None;
         }
         self.plan(desk);
+    }
+
+    /// A schedule that leaves a lane is alone in the new one only when its runs in flight have ended; its retries that
+    /// waited in the old one look for their turn in the new one.
+    fn move_lane(&mut self, desk: usize, from: &Lane) {
+        let to = self.lane(desk);
+        let Some(traffic) = self.world.lanes.get(from).filter(|_| to != *from).cloned() else { return };
+        let is_own = |run: &RunKey| self.row(*run).is_some_and(|row| row.desk == desk);
+        let in_flight: Vec<RunKey> = traffic.in_flight.into_iter().filter(is_own).collect();
+        let waiting: Vec<RunKey> = traffic.waiting.into_iter().filter(is_own).collect();
+        self.world.lanes.entry(to).or_default().in_flight.extend(in_flight);
+        for run in waiting {
+            if let Some(traffic) = self.world.lanes.get_mut(from) {
+                traffic.waiting.retain(|other| *other != run);
+            }
+            self.look_at(run, Some(self.now));
+        }
     }
 
     /// Carries out what a change does to the rows that were planned before it.
@@ -241,7 +266,7 @@ impl Book {
         for (run, reason) in changed.cancelled {
             self.close(run, RunState::Cancelled { reason, at: self.now });
         }
-        self.write(desk, changed.plan);
+        self.enter(desk, changed.plan);
         self.desks[desk].leave(what, self.now);
         self.plan_next(desk, None);
     }

@@ -26,6 +26,12 @@ impl Book {
                 cancelled.extend(self.affect(effect));
             }
         }
+        // What ended in this batch may be what a later row of it has begun to wait for.
+        for admission in &admissions {
+            if let Some(row) = self.row(admission.run).filter(|row| row.run.state.status().is_terminal()) {
+                self.wake(row.desk, admission.run);
+            }
+        }
         cancelled
     }
 
@@ -89,7 +95,9 @@ impl Book {
                 if let Some(row) = self.row_mut(run) {
                     match &mut row.run.state {
                         RunState::Retrying { at, .. } => *at = *later,
-                        _ => row.run.fire_at = *later,
+                        RunState::Scheduled { .. } => row.run.fire_at = *later,
+                        // A further attempt that has waited: its tick fired long ago.
+                        _ => {}
                     }
                 }
                 self.look_at(run, Some(*later));
@@ -120,6 +128,7 @@ impl Book {
         let at = &mut self.desks[desk];
         at.open.remove(&run);
         at.in_flight += 1;
+        at.ticks_in_flight += usize::from(due.origin == Origin::Tick);
         at.launches += 1;
         at.state.last_start = Some(since);
         if due.origin == Origin::Tick {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
+use punctual_time::Anchor;
 
 use super::account::Desk;
 use super::outcome::{Logged, RangeRecord};
@@ -111,12 +112,23 @@ impl Book {
             policy: &at.schedule.policy,
             cursor: at.state.cursor,
             late: &late,
-            outstanding: at.open.len() + at.in_flight,
+            outstanding: self.outstanding(desk),
             slept: None,
         };
         let plan = decide(&subject, Window { now: self.now, pace: self.pace });
         self.plan_count += 1;
         self.write(desk, plan);
+    }
+
+    /// The ticks whose start, or whose end, the next one hangs on.
+    fn outstanding(&self, desk: usize) -> usize {
+        let at = &self.desks[desk];
+        let open = at.open.iter().filter_map(|run| self.row(*run));
+        let open = open.filter(|row| row.run.origin == Origin::Tick);
+        match at.floats_on(Anchor::LastStart) {
+            true => open.filter(|row| row.run.attempts.is_empty()).count(),
+            false => open.count() + at.ticks_in_flight,
+        }
     }
 
     fn late_rows(&self, desk: usize) -> Vec<LateRow> {
@@ -137,8 +149,14 @@ impl Book {
         late
     }
 
-    /// Writes what a plan or a change says, with the cursor.
+    /// Writes what a plan says, with the cursor.
     pub(super) fn write(&mut self, desk: usize, plan: Plan) {
+        self.enter(desk, plan);
+        self.exhaust(desk);
+    }
+
+    /// Writes what a change says, with the cursor: that it plans nothing more does not mean that nothing is left.
+    pub(super) fn enter(&mut self, desk: usize, plan: Plan) {
         if let Some(timing) = self.desks[desk].timing.clone() {
             let policy = self.desks[desk].schedule.policy.clone();
             for event in plan_events(&plan, &timing, &policy, self.now) {
@@ -172,7 +190,6 @@ impl Book {
         at.state.cursor = plan.cursor;
         at.next_tick = plan.next_tick;
         self.plan_next(desk, plan.plan_at);
-        self.exhaust(desk);
     }
 
     /// Says when a schedule wants planning.
@@ -241,11 +258,25 @@ impl Book {
         self.look_at(run, None);
         let Some(row) = self.row_mut(run) else { return };
         row.run.state = state;
-        let desk = row.desk;
+        let (desk, tick, origin) = (row.desk, row.run.scheduled_for, row.run.origin);
         self.desks[desk].open.remove(&run);
+        if origin == Origin::Tick && tick > self.now {
+            // It fired early and has its entry: no other version has it again.
+            self.desks[desk].launched_through = self.desks[desk].launched_through.max(Some(tick));
+        }
         self.forget(desk, run);
         self.wake(desk, run);
+        self.go_on(desk, origin);
         self.exhaust(desk);
+    }
+
+    /// Where each tick hangs on the one before, the next is planned when that one has ended, run or not.
+    fn go_on(&mut self, desk: usize, origin: Origin) {
+        let at = &self.desks[desk];
+        let is_floating = at.floats_on(Anchor::LastStart) || at.floats_on(Anchor::LastFinish);
+        if is_floating && origin == Origin::Tick && at.plan_at.is_none() && at.next_tick.is_none() {
+            self.plan_next(desk, Some(self.now));
+        }
     }
 
     /// Takes a row of the future back, as if it had never been planned.
@@ -261,15 +292,16 @@ impl Book {
     }
 
     pub(super) fn lane(&self, desk: usize) -> Lane {
-        Lane::of(self.desks[desk].key, ORG, &self.desks[desk].schedule.policy)
+        self.desks[desk].lane()
     }
 
     /// Removes a run from every list of those that want something.
     fn forget(&mut self, desk: usize, run: RunKey) {
         self.waiting.remove(&run);
-        let lane = self.lane(desk);
-        if let Some(traffic) = self.world.lanes.get_mut(&lane) {
-            traffic.waiting.retain(|other| *other != run);
+        for lane in &self.desks[desk].lanes {
+            if let Some(traffic) = self.world.lanes.get_mut(lane) {
+                traffic.waiting.retain(|other| *other != run);
+            }
         }
         if let Some(standing) = self.world.schedules.get_mut(&self.desks[desk].key) {
             standing.retrying.retain(|other| *other != run);
@@ -278,15 +310,19 @@ impl Book {
 
     /// Frees what a run in flight held.
     pub(super) fn free(&mut self, desk: usize, run: RunKey) {
-        let lane = self.lane(desk);
-        if let Some(traffic) = self.world.lanes.get_mut(&lane) {
-            traffic.in_flight.retain(|other| *other != run);
+        for lane in &self.desks[desk].lanes {
+            if let Some(traffic) = self.world.lanes.get_mut(lane) {
+                traffic.in_flight.retain(|other| *other != run);
+            }
         }
         self.world.guards.retain(|_, holder| *holder != run);
         if let Some(used) = self.world.orgs.get_mut(&ORG) {
             used.in_flight = used.in_flight.saturating_sub(1);
         }
-        self.desks[desk].in_flight -= 1;
+        let is_tick = self.row(run).is_some_and(|row| row.run.origin == Origin::Tick);
+        let at = &mut self.desks[desk];
+        at.in_flight -= 1;
+        at.ticks_in_flight -= usize::from(is_tick);
     }
 
     /// Looks again at the rows that wait for what a run of a schedule has just done.
@@ -319,6 +355,7 @@ impl Book {
         }
         let at = self.desks[desk].spent_at.unwrap_or(self.now);
         self.desks[desk].state.status = Status::Exhausted { at };
+        self.desks[desk].note_exhausted(at);
         self.desks[desk].left_at = Some(at);
         self.note(desk, Event::Left { reason: Reason::Exhausted { at } });
     }

@@ -193,6 +193,7 @@ impl<'a> Drive<'a> {
                 key: desk.key,
                 versions: desk.versions,
                 state: desk.state,
+                left_at: desk.left_at,
                 deleted_at: desk.deleted_at,
                 runs,
                 ranges,

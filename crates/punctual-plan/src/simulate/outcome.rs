@@ -31,6 +31,8 @@ pub struct Account {
     pub versions: Vec<Version>,
     /// What it has come to.
     pub state: State,
+    /// Since when it is not active.
+    pub left_at: Option<Timestamp>,
     /// Whether and when it was deleted.
     pub deleted_at: Option<Timestamp>,
     /// Its runs, by instant.
@@ -59,6 +61,8 @@ impl Account {
 pub struct Version {
     /// From when on it is valid.
     pub since: Timestamp,
+    /// When it had all its ticks: none after it is accounted for.
+    pub exhausted_at: Option<Timestamp>,
     /// The definition.
     pub schedule: Arc<Schedule>,
 }

@@ -222,6 +222,10 @@ fn explain_cron(cron: &Cron, local: i64, checks: &mut Vec<Check>) {
     };
     let by_day = cron.is_star(Field::DayOfMonth) || cron.month_days(month) >> date.day & 1 == 1;
     let by_weekday = cron.is_star(Field::DayOfWeek) || cron.week_days(month) >> date.day & 1 == 1;
+    if !cron.has_seconds() && time % 60 != 0 {
+        let text = format!("second {} is not in `0`, for the spec names none", time % 60);
+        checks.push(Check { subject: Subject::Field(Field::Second), holds: false, text });
+    }
     for (field, text) in texts {
         let (value, holds) = match field {
             Field::Second => (time % 60, cron.set(field).contains(time % 60)),

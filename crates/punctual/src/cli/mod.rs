@@ -6,6 +6,7 @@ mod serve;
 mod shell;
 mod simulate;
 mod spec;
+mod why;
 
 pub(crate) use simulate::View;
 
@@ -56,6 +57,8 @@ enum Command {
     Plan(declare::Plan),
     /// Show the ledger that a file of schedules would leave, given outages, run times and failures; needs no database
     Simulate(simulate::Simulate),
+    /// Explain why a schedule of a file did or did not run at an instant, link by link; needs no database
+    Why(why::Why),
     /// Print the JSON Schema of files of schedules, for editors
     Schema(declare::Schema),
     /// Print the completions for a shell
@@ -103,6 +106,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Spec(command) => command.run(&output),
         Command::Plan(plan) => plan.run(&output),
         Command::Simulate(simulate) => simulate.run(&output),
+        Command::Why(why) => why.run(&output),
         Command::Schema(schema) => schema.run(&output),
         Command::Completions(completions) => completions.run(&output),
         Command::Man(man) => man.run(&output),

@@ -45,10 +45,10 @@ pub(crate) struct World {
 pub(crate) struct Options {
     /// When the schedules are applied and the scheduler starts, RFC 3339 or in UTC; now without it
     #[arg(long, value_name = "TIME")]
-    from: Option<String>,
+    pub(crate) from: Option<String>,
     /// When the trial ends; a day later without it
     #[arg(long, value_name = "TIME")]
-    to: Option<String>,
+    pub(crate) to: Option<String>,
     /// A stretch in which no scheduler runs, `A..B` or `A+2h`; what ran when it began is in doubt
     #[arg(long, value_name = "STRETCH")]
     outage: Vec<String>,

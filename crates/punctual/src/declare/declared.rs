@@ -34,7 +34,15 @@ impl Declared {
     /// # Errors
     /// When there is none, with the one that was meant.
     pub fn get(&self, name: &str) -> Result<&Schedule, Failure> {
-        let found = self.schedules.iter().find(|schedule| schedule.definition.name == name);
+        self.place(name).map(|place| &self.schedules[place])
+    }
+
+    /// The place of a name among the schedules.
+    ///
+    /// # Errors
+    /// When there is none, with the one that was meant.
+    pub fn place(&self, name: &str) -> Result<usize, Failure> {
+        let found = self.schedules.iter().position(|schedule| schedule.definition.name == name);
         found.ok_or_else(|| {
             let names = self.schedules.iter().map(|schedule| schedule.definition.name.as_str());
             let hint = nearest::hint(name, names, "the file declares no schedule");

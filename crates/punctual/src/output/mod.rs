@@ -6,6 +6,7 @@ pub(crate) mod schedules;
 pub(crate) mod simulate;
 mod table;
 mod timeline;
+pub(crate) mod why;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
