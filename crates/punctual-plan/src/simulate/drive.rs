@@ -147,10 +147,10 @@ impl<'a> Drive<'a> {
         for run in started {
             let Some(row) = self.book.row(run) else { continue };
             let (desk, RunState::Running { .. }) = (row.desk, &row.run.state) else { continue };
-            let schedule = &self.book.desks[desk].schedule;
-            let takes = self.scenario.behaviour_of(&schedule.name).run_time.min(schedule.policy.run_timeout);
+            let (schedule, number) = (&self.book.desks[desk].schedule, self.book.desks[desk].launches);
+            let behaviour = self.scenario.behaviour_of(&schedule.name);
+            let takes = behaviour.takes(number, schedule.policy.run_timeout);
             let ends_at = self.book.now.saturating_add(takes).unwrap_or(Timestamp::MAX);
-            let number = self.book.desks[desk].launches;
             if let Some(row) = self.book.row_mut(run) {
                 row.ends_at = Some(ends_at);
                 row.number = number;
@@ -166,7 +166,7 @@ impl<'a> Drive<'a> {
         let schedule = &self.book.desks[row.desk].schedule;
         let behaviour = self.scenario.behaviour_of(&schedule.name);
         if behaviour.failing.hits(row.number) {
-            behaviour.how.outcome()
+            behaviour.how.outcome(&schedule.target.action)
         } else if behaviour.run_time > schedule.policy.run_timeout {
             Outcome::TimedOut
         } else {

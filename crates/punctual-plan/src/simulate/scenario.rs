@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{OrgLimits, Outcome, Pace, Schedule, ScheduleId, Status};
+use crate::{Action, OrgLimits, Outcome, Pace, Schedule, ScheduleId, Status};
 
 /// Everything that a simulation depends on.
 #[derive(Clone, Debug)]
@@ -81,12 +81,23 @@ pub struct Outage {
 /// What runs do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Behaviour {
-    /// How long each attempt takes.
+    /// How long each attempt takes that is launched and heard of.
     pub run_time: SignedDuration,
     /// Which attempts fail.
     pub failing: Failing,
     /// How they fail.
     pub how: How,
+}
+
+impl Behaviour {
+    /// How long the attempt of a number, from 1, takes until its end is known.
+    pub(super) fn takes(&self, number: u32, timeout: SignedDuration) -> SignedDuration {
+        match self.how {
+            How::Launch if self.failing.hits(number) => SignedDuration::ZERO,
+            How::Lost if self.failing.hits(number) => timeout,
+            _ => self.run_time.min(timeout),
+        }
+    }
 }
 
 /// Which attempts of a schedule fail.
@@ -118,18 +129,21 @@ impl Failing {
 /// How an attempt fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {
-    /// The program ends with exit code 1.
+    /// The program ends with exit code 1; another target reports a failure.
     #[default]
     Exit,
-    /// It cannot be launched.
+    /// It cannot be launched, which takes no time.
     Launch,
-    /// Nothing is ever heard of it.
+    /// Nothing is ever heard of it, until the time that it may take is over.
     Lost,
 }
 
 impl How {
-    pub(super) fn outcome(self) -> Outcome {
+    pub(super) fn outcome(self, action: &Action) -> Outcome {
         match self {
+            Self::Exit if !matches!(action, Action::Process(_)) => {
+                Outcome::Reported { error: "it failed".to_owned() }
+            }
             Self::Exit => Outcome::Exited { code: 1 },
             Self::Launch => Outcome::LaunchFailed { error: "the target cannot be reached".to_owned() },
             Self::Lost => Outcome::Lost,

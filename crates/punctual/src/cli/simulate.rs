@@ -14,9 +14,9 @@ use crate::output::{Output, simulate};
 pub(crate) struct Simulate {
     #[command(flatten)]
     world: World,
-    /// How the ledger is shown to people; programs get JSON
-    #[arg(long = "as", value_enum, default_value_t = View::Table, value_name = "VIEW")]
-    view: View,
+    /// How the ledger is shown; without it a table on a terminal, and JSON elsewhere
+    #[arg(long = "as", value_enum, value_name = "VIEW", conflicts_with = "json")]
+    view: Option<View>,
 }
 
 /// How a ledger is shown.

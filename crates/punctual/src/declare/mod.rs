@@ -56,9 +56,11 @@ pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
 /// Reads a file or folder as if its schedules had the keys of some overlays.
 ///
 /// # Errors
-/// When it cannot be read, or not be meant.
+/// When it cannot be read, or not be meant, or an overlay is for a schedule that it does not declare.
 pub fn read_over(path: &Path, now: Timestamp, overlays: &[Overlay]) -> Result<Declared, Failure> {
-    reading::read(&source::load(path)?, overlays, now)
+    let declared = reading::read(&source::load(path)?, overlays, now)?;
+    overlays.iter().filter_map(Overlay::schedule).try_for_each(|name| declared.get(name).map(drop))?;
+    Ok(declared)
 }
 
 /// Reads a text as if it were a file of the given name.

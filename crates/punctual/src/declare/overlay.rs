@@ -45,6 +45,11 @@ impl Overlay {
         Ok(Self { schedule, key: key.trim().to_owned(), value: value.trim().to_owned() })
     }
 
+    /// The one schedule that it is for, if it is not for all.
+    pub(super) fn schedule(&self) -> Option<&str> {
+        self.schedule.as_deref()
+    }
+
     /// The same for one schedule alone.
     #[must_use]
     pub fn only_for(self, schedule: &str) -> Self {

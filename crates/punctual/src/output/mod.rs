@@ -1,5 +1,6 @@
 //! What goes to the screen: data to stdout, the rest to stderr, readable without colour.
 
+mod ledger;
 pub(crate) mod plan;
 pub(crate) mod runs;
 pub(crate) mod schedules;
@@ -123,4 +124,15 @@ pub(crate) fn clock(at: Timestamp, zone: &TimeZone) -> String {
     let local = at.to_zoned(zone.clone());
     let format = if local.second() == 0 { "%Y-%m-%d %H:%M %Z" } else { "%Y-%m-%d %H:%M:%S %Z" };
     local.strftime(format).to_string()
+}
+
+/// The time of day of an instant, with the date where it is not that of another, and the zone's name where the clock
+/// shows that time twice.
+pub(crate) fn short_clock(at: Timestamp, beside: Timestamp, zone: &TimeZone) -> String {
+    let local = at.to_zoned(zone.clone());
+    let date = if local.date() == beside.to_zoned(zone.clone()).date() { "" } else { "%m-%d " };
+    let seconds = if local.second() == 0 { "" } else { ":%S" };
+    let is_twice = zone.to_ambiguous_zoned(local.datetime()).is_ambiguous();
+    let name = if is_twice { " %Z" } else { "" };
+    local.strftime(&format!("{date}%H:%M{seconds}{name}")).to_string()
 }

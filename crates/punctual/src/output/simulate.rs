@@ -1,36 +1,26 @@
-//! A simulated ledger on the screen.
+//! A simulated ledger for programs, and the choice among its views.
 
-use jiff::{SignedDuration, Timestamp};
 use punctual::declare::{Names, Schedule};
 use punctual::{Failure, Trial, Tried};
-use punctual_plan::{
-    Account, Attempt, Logged, RangeRecord, Reason, Run, RunStatus, Waiting, idempotency_key,
-};
+use punctual_plan::{Account, Attempt, Logged, RangeRecord, Reason, Run, Waiting, idempotency_key};
 use serde_json::{Value, json};
 
-use super::plan::{policies, target_json, zone};
-use super::table::table;
-use super::{Output, clock, timeline};
+use super::plan::{policies, target_json};
+use super::{Format, Output, ledger, timeline};
 use crate::cli::View;
 
-/// Lines of a table; JSON has all.
-const ROWS_MAX: usize = 500;
-
-/// The ledger of a trial.
-pub(crate) fn show(output: &Output, trial: &Trial, tried: &Tried, view: View) -> Result<(), Failure> {
-    let json = || ledger(trial, tried);
+/// The ledger of a trial: in the view that was asked for, else as a table on a terminal and as JSON elsewhere.
+pub(crate) fn show(output: &Output, trial: &Trial, tried: &Tried, view: Option<View>) -> Result<(), Failure> {
     match view {
-        View::Table => output.write(&json(), || text(trial, tried)),
-        View::Timeline => output.write(&json(), || timeline::draw(trial, tried)),
-        View::Json => {
-            let text = serde_json::to_string(&json()).map_err(|error| Failure::world(error.to_string()))?;
-            output.raw((text + "\n").as_bytes())
-        }
+        None => output.write(&whole(trial, tried), || ledger::text(trial, tried)),
+        Some(View::Table) => output.raw(ledger::text(trial, tried).as_bytes()),
+        Some(View::Timeline) => output.raw(timeline::draw(trial, tried).as_bytes()),
+        Some(View::Json) => Output::to_stdout(Format::Json).write(&whole(trial, tried), String::new),
     }
 }
 
 /// The whole ledger as JSON.
-pub(crate) fn ledger(trial: &Trial, tried: &Tried) -> Value {
+pub(crate) fn whole(trial: &Trial, tried: &Tried) -> Value {
     let names = tried.declared.names();
     let pairs = tried.declared.schedules.iter().zip(&tried.simulated.accounts);
     let schedules: Vec<Value> =
@@ -129,94 +119,4 @@ fn log_json(logged: &Logged, tried: &Tried) -> Value {
         "event": logged.event.name(),
         "text": logged.event.to_string(),
     })
-}
-
-/// A line of the table: when, whose, and the rest of its cells.
-struct Line {
-    at: Timestamp,
-    cells: Vec<String>,
-}
-
-fn text(trial: &Trial, tried: &Tried) -> String {
-    let mut lines = Vec::new();
-    for (schedule, account) in tried.declared.schedules.iter().zip(&tried.simulated.accounts) {
-        let zone = zone(schedule).to_jiff();
-        let name = &account.schedule().name;
-        lines.extend(account.runs.iter().map(|run| run_line(run, name, &zone)));
-        lines.extend(account.ranges.iter().map(|record| range_line(record, name, &zone)));
-    }
-    lines.sort_by_key(|line| line.at);
-    let beyond = lines.len().saturating_sub(ROWS_MAX);
-    let utc = jiff::tz::TimeZone::UTC;
-    let stretch = format!("{} to {}", clock(trial.from, &utc), clock(tried.simulated.through, &utc));
-    if lines.is_empty() {
-        return format!("from {stretch} nothing ticks\n");
-    }
-    let rows = lines.into_iter().take(ROWS_MAX).map(|line| line.cells);
-    let mut said = table(&["TICK", "SCHEDULE", "STATUS", "RAN", "WHY"], rows);
-    if beyond > 0 {
-        said += &format!("… and {beyond} more; `--json` has all of them\n");
-    }
-    said += &format!("\nfrom {stretch}: {}\n", counts(tried));
-    if tried.simulated.through < trial.to {
-        said += "the trial ended early: it has more runs than one trial keeps\n";
-    }
-    said
-}
-
-fn run_line(run: &Run, name: &str, zone: &jiff::tz::TimeZone) -> Line {
-    let origin = match run.origin {
-        punctual_plan::Origin::Tick => String::new(),
-        other => format!(" ({other})"),
-    };
-    let why = run.state.reason().map(ToString::to_string).unwrap_or_default();
-    let cells = vec![
-        clock(run.scheduled_for, zone) + &origin,
-        name.to_owned(),
-        run.state.status().name().to_owned(),
-        ran(run, zone),
-        why,
-    ];
-    Line { at: run.scheduled_for, cells }
-}
-
-/// When it ran: each attempt's start, and how long it took.
-fn ran(run: &Run, zone: &jiff::tz::TimeZone) -> String {
-    let attempt = |attempt: &Attempt| {
-        let start = attempt.started_at.to_zoned(zone.clone()).strftime("%H:%M:%S").to_string();
-        let took = attempt.ended_at.map(|end| end.duration_since(attempt.started_at));
-        match took.filter(|took| *took > SignedDuration::ZERO) {
-            Some(took) => format!("{start} for {took:#}"),
-            None => start,
-        }
-    };
-    run.attempts.iter().map(attempt).collect::<Vec<_>>().join(", ")
-}
-
-fn range_line(record: &RangeRecord, name: &str, zone: &jiff::tz::TimeZone) -> Line {
-    let (first, last) = (clock(record.range.first, zone), clock(record.range.last, zone));
-    let cells = vec![
-        format!("{first} … {last}"),
-        name.to_owned(),
-        format!("{} × {}", record.range.count, record.end().status()),
-        String::new(),
-        record.end().reason().to_string(),
-    ];
-    Line { at: record.range.first, cells }
-}
-
-/// How many ticks ended how.
-fn counts(tried: &Tried) -> String {
-    let of = |status: RunStatus| -> u64 {
-        let accounts = tried.simulated.accounts.iter();
-        accounts
-            .map(|account| {
-                let rows = account.runs.iter().filter(|run| run.state.status() == status).count() as u64;
-                let ranges = account.ranges.iter().filter(|record| record.end().status() == status);
-                rows + ranges.map(|record| record.range.count).sum::<u64>()
-            })
-            .sum()
-    };
-    let counted = RunStatus::ALL.iter().map(|status| (of(*status), status)).filter(|(count, _)| *count > 0);
-    counted.map(|(count, status)| format!("{count} {status}")).collect::<Vec<_>>().join(", ")
 }

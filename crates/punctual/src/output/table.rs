@@ -9,7 +9,7 @@ const WIDTH_MIN: u16 = 40;
 pub(super) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    if table.width().is_some_and(|width| width >= WIDTH_MIN) {
+    if width().is_some() {
         table.set_content_arrangement(ContentArrangement::Dynamic);
     }
     table.set_header(headings).add_rows(rows);
@@ -18,4 +18,9 @@ pub(super) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String
     }
     let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
     lines.join("\n") + "\n"
+}
+
+/// The columns of the terminal, if there is one that knows.
+pub(super) fn width() -> Option<u16> {
+    Table::new().width().filter(|width| *width >= WIDTH_MIN)
 }

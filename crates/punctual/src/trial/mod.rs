@@ -89,6 +89,7 @@ impl Trial {
         if span > SPAN_MAX {
             return Err(Failure::invalid("the trial is longer than ten years", "choose a nearer `--to`"));
         }
+        self.refuse_elsewhen()?;
         let mut scenario = Scenario::new(self.from, self.to, members(declared));
         scenario.pace = declared.settings.pace;
         scenario.limits = Some(declared.settings.limits).filter(OrgLimits::is_limiting);
@@ -107,6 +108,21 @@ impl Trial {
         }
         scenario.edits = self.edits(declared)?;
         Ok(scenario)
+    }
+
+    /// Refuses what would be ignored because it happens before or after the trial.
+    fn refuse_elsewhen(&self) -> Result<(), Failure> {
+        let refuse = |what: String| {
+            let message = format!("{what} is not within the trial, from {} to {}", self.from, self.to);
+            Err(Failure::invalid(message, "choose a time within it, or another `--from` or `--to`"))
+        };
+        if let Some(outage) = self.outages.iter().find(|one| one.to <= self.from || one.from > self.to) {
+            return refuse(format!("the outage from {} to {}", outage.from, outage.to));
+        }
+        match self.deeds.iter().find(|deed| deed.at < self.from || deed.at > self.to) {
+            Some(deed) => refuse(format!("what is done to `{}` at {}", deed.schedule, deed.at)),
+            None => Ok(()),
+        }
     }
 
     /// The behaviour of one schedule, or of all of them.
@@ -164,5 +180,8 @@ fn members(declared: &Declared) -> Vec<Member> {
 /// # Errors
 /// When it is neither.
 pub fn instant(text: &str) -> Result<Timestamp, Failure> {
-    Ok(Once::parse(text.trim(), &Zone::utc())?.instant())
+    let read = Once::parse(text.trim(), &Zone::utc());
+    let hint = "write `2026-12-24T18:00:00+01:00`, or `2026-12-24T18:00` for a time in UTC";
+    let once = read.map_err(|error| Failure { hint: Some(hint.to_owned()), ..error.into() })?;
+    Ok(once.instant())
 }
