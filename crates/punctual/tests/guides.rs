@@ -1,8 +1,9 @@
-//! Goal: what the README and the guides tell people to type works as it is written.
-//! Method: every line `$ punctual spec …` of theirs is run by the real program.
+//! Goal: what the README and the guides tell people to type works as it is written, and says what they say.
+//! Method: every line `$ punctual spec …` and `$ punctual simulate …` of theirs is run by the real program; tables that
+//! stand under a command are compared with what it prints.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// The words of a line as a shell would pass them; the pages use double quotes only.
 fn words(line: &str) -> Vec<String> {
@@ -17,23 +18,72 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn run(words: &[String]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_punctual"))
+        .current_dir(root())
+        .args(words)
+        .output()
+        .expect("the program starts")
+}
+
+/// The commands of a page that begin in some way, and what stands under each until its block ends.
+fn commands(page: &str, verb: &str) -> Vec<(Vec<String>, String)> {
+    let text = std::fs::read_to_string(root().join(page)).expect("the page is there");
+    let text = text.replace("\\\n", " ");
+    let mut found: Vec<(Vec<String>, String)> = Vec::new();
+    let mut is_under = false;
+    for line in text.lines() {
+        match line.strip_prefix("$ punctual ") {
+            Some(command) if command.starts_with(verb) => {
+                found.push((words(command), String::new()));
+                is_under = true;
+            }
+            _ if line.starts_with("```") || line.starts_with("$ ") => is_under = false,
+            _ => {
+                if let Some((_, under)) = found.last_mut().filter(|_| is_under) {
+                    *under += line;
+                    under.push('\n');
+                }
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn every_spec_command_of_the_pages_works() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut count = 0;
     for page in ["README.md", "docs/guides/time.md"] {
-        let text = std::fs::read_to_string(root.join(page)).expect("the page is there");
-        for line in text.lines().filter_map(|line| line.strip_prefix("$ punctual spec ")) {
-            let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
-                .arg("spec")
-                .args(words(line))
-                .output()
-                .expect("the program starts");
+        for (words, _) in commands(page, "spec ") {
+            let output = run(&words);
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{page}: {line}: {said}");
-            assert!(!output.stdout.is_empty() && !output.stdout.ends_with(b"[]}\n"), "{page}: {line}");
+            assert!(output.status.success(), "{page}: {words:?}: {said}");
+            assert!(!output.stdout.is_empty() && !output.stdout.ends_with(b"[]}\n"), "{page}: {words:?}");
             count += 1;
         }
     }
     assert!(count > 15, "the pages show {count} commands");
+}
+
+#[test]
+fn every_trial_of_the_pages_prints_what_they_show() {
+    let mut count = 0;
+    for page in ["README.md", "docs/guides/simulate.md"] {
+        for (mut words, under) in commands(page, "simulate ") {
+            if !words.iter().any(|word| word == "--as") {
+                // People see a table; this is a pipe.
+                words.extend(["--as", "table"].map(str::to_owned));
+            }
+            let output = run(&words);
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{page}: {words:?}: {said}");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), under, "{page}: {words:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 8, "the pages show {count} trials");
 }

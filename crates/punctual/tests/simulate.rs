@@ -23,8 +23,8 @@ schedules:
   target: chat
 ";
 
-/// A Monday from midnight to midnight, there.
-const DAY: [&str; 4] = ["--from", "2026-11-15T23:00:10Z", "--to", "2026-11-16T23:00:10Z"];
+/// A Monday from midnight on, there.
+const DAY: [&str; 2] = ["--from", "2026-11-15T23:00:10Z"];
 
 struct Trial {
     folder: TempDir,
@@ -90,6 +90,8 @@ fn a_table_tells_when_each_tick_ran_or_why_not() {
             &["--set", "backup:cron=0 4 * * *", "--set", "reminder:enabled=false"],
             &["--fail", "reminder=always"],
             &["--do", "2026-11-16T10:10 reminder delete"],
+            &["--to", "2026-11-16T08:40Z", "--run-time", "40m", "--set", "if_running=queue"],
+            &["--to", "2026-11-16T01:31Z", "--fail", "backup=always", "--set", "backup:retry_after=10m"],
         ]
     ));
 }

@@ -22,7 +22,7 @@ pub(crate) struct Simulate {
 /// How a ledger is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum View {
-    /// One line for each run and each stretch
+    /// One line for each run, and for each stretch of what is alike
     Table,
     /// One line for each schedule, time from left to right
     Timeline,

@@ -1,12 +1,12 @@
-//! A simulated ledger as a table that fits a terminal: each day named once, all times in one zone, and equal non-fires
-//! of a schedule that follow each other as one line.
+//! A simulated ledger as a table that fits a terminal: each day named once, all times in one zone, and as one line what
+//! follows each other in a schedule and is alike: non-fires always, runs at their ticks if there are many.
 
 use std::collections::HashMap;
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use punctual::{Trial, Tried};
-use punctual_plan::{Account, Attempt, Event, Origin, RangeRecord, Reason, Run, RunKey, RunStatus};
+use punctual_plan::{Account, Attempt, Event, Origin, RangeRecord, Run, RunKey, RunState, RunStatus};
 
 use super::plan::zone;
 use super::table::table;
@@ -14,6 +14,9 @@ use super::{clock, short_clock};
 
 /// Lines of a table; JSON has all.
 const ROWS_MAX: usize = 500;
+
+/// Lines of runs in a row that went as planned; what is longer becomes one, so that the others can be seen.
+const STREAK_LINES_MAX: usize = 10;
 
 /// The ledger of a trial for people.
 pub(super) fn text(trial: &Trial, tried: &Tried) -> String {
@@ -66,6 +69,8 @@ struct Line {
     status: RunStatus,
     /// When it ran, or why not.
     what: String,
+    /// What is to be said beside its time if it ran at its tick, or is to run.
+    on_time: Option<String>,
 }
 
 impl Line {
@@ -74,6 +79,35 @@ impl Line {
         let is_quiet = matches!(self.status, RunStatus::Skipped | RunStatus::Missed);
         is_quiet && self.status == other.status && self.what == other.what && self.last <= other.first
     }
+
+    /// Whether it went as planned, as another one did.
+    fn is_in_streak(&self, other: &Self) -> bool {
+        self.on_time.is_some() && self.on_time == other.on_time && self.status == other.status
+    }
+}
+
+/// Lines with each long streak as one.
+fn without_streaks(lines: Vec<Line>) -> Vec<Line> {
+    let mut shorter: Vec<Line> = Vec::new();
+    let mut rest = lines.into_iter().peekable();
+    while let Some(first) = rest.next() {
+        let mut streak = vec![first];
+        while let Some(next) = rest.next_if(|next| streak[0].is_in_streak(next)) {
+            streak.push(next);
+        }
+        if streak.len() <= STREAK_LINES_MAX {
+            shorter.append(&mut streak);
+            continue;
+        }
+        let (count, last) = (streak.len() as u64, streak[streak.len() - 1].last);
+        let first = streak.swap_remove(0);
+        let what = match first.status {
+            RunStatus::Scheduled => String::new(),
+            _ => format!("each at its tick{}", first.on_time.as_deref().unwrap_or_default()),
+        };
+        shorter.push(Line { last, count, what, ..first });
+    }
+    shorter
 }
 
 /// What all lines share.
@@ -102,13 +136,20 @@ impl Page {
                 None => merged.push(line),
             }
         }
-        merged
+        without_streaks(merged)
     }
 
     fn of_run(&self, run: &Run, schedule: &str) -> Line {
         let at = run.scheduled_for;
         let ran = run.attempts.iter().map(|attempt| self.ran(attempt, at)).collect::<Vec<_>>().join(", ");
-        let why = run.state.reason().map(|reason| self.told(reason, at));
+        let why = why(&run.state).map(|why| self.told(&why, at));
+        let planned = match run.attempts.is_empty() {
+            true => String::new(),
+            false => short_clock(at, at, &self.zone),
+        };
+        let on_time = ran.strip_prefix(&planned).filter(|rest| !rest.starts_with([',', ':']));
+        let is_plain = why.is_none() && run.origin == Origin::Tick && run.attempts.len() < 2;
+        let on_time = on_time.filter(|_| is_plain).map(str::to_owned);
         let mut what = [Some(ran).filter(|ran| !ran.is_empty()), why]
             .into_iter()
             .flatten()
@@ -118,7 +159,7 @@ impl Page {
             what = format!("{what} ({})", run.origin).trim_start().to_owned();
         }
         let (schedule, status) = (schedule.to_owned(), run.state.status());
-        Line { first: at, last: at, count: 1, schedule, status, what }
+        Line { first: at, last: at, count: 1, schedule, status, what, on_time }
     }
 
     fn of_range(&self, record: &RangeRecord, schedule: &str) -> Line {
@@ -129,7 +170,8 @@ impl Page {
             count: range.count,
             schedule: schedule.to_owned(),
             status: record.end().status(),
-            what: self.told(record.end().reason(), range.last),
+            what: self.told(&record.end().reason().to_string(), range.last),
+            on_time: None,
         }
     }
 
@@ -143,8 +185,8 @@ impl Page {
         }
     }
 
-    /// A reason with its instants in the zone of the page, and runs by their ticks: the table has no other name for them.
-    fn told(&self, reason: &Reason, tick: Timestamp) -> String {
+    /// A sentence with its instants in the zone of the page, and runs by their ticks: the table has no other name for them.
+    fn told(&self, sentence: &str, tick: Timestamp) -> String {
         let word = |word: &str| {
             let bare = word.trim_end_matches([',', '.', ':', ';']);
             let run = bare.strip_prefix("run-").and_then(|number| number.parse().ok()).map(RunKey);
@@ -154,7 +196,7 @@ impl Page {
             };
             told.map_or_else(|| word.to_owned(), |told| told + &word[bare.len()..])
         };
-        reason.to_string().split(' ').map(word).collect::<Vec<_>>().join(" ")
+        sentence.split(' ').map(word).collect::<Vec<_>>().join(" ")
     }
 
     fn table(&self, lines: impl Iterator<Item = Line>) -> String {
@@ -184,7 +226,7 @@ impl Page {
             if let Some(at) = account.deleted_at {
                 said += &format!("`{name}` was deleted at {}\n", clock(at, &self.zone));
             } else if let Some(reason) = status.reason(left_at(trial, tried, account)) {
-                let told = self.told(&reason, trial.from);
+                let told = self.told(&reason.to_string(), trial.from);
                 said += &format!("`{name}` is {} in the end: {told}\n", status.name());
             }
         }
@@ -192,6 +234,15 @@ impl Page {
             said += &format!("the circuit breaker of `{target}` is {} in the end\n", breaker.name());
         }
         said
+    }
+}
+
+/// Why a run did not succeed, or not yet.
+fn why(state: &RunState) -> Option<String> {
+    match state {
+        RunState::Waiting(waiting) => Some(format!("waits for {}", waiting.wait)),
+        RunState::Retrying { at, reason, .. } => Some(format!("{reason}, again at {at}")),
+        other => other.reason().map(ToString::to_string),
     }
 }
 
