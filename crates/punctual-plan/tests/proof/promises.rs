@@ -263,12 +263,16 @@ impl Case<'_> {
         }
     }
 
-    /// Promise 7: under `skip` nothing of a paused stretch ever runs, neither before resuming nor after.
+    /// Promise 7: under `skip` nothing of a paused stretch ever runs, neither before resuming nor after. A tick that
+    /// its jitter lets fire only after resuming was not missed: it is ahead of its instant.
     fn never_retroactive(&self, verdict: &mut Verdict) {
         for (from, to) in self.silences().into_iter().filter(|(_, to)| *to < Timestamp::MAX) {
             let policy = &self.account.version_at(to).schedule.policy;
             let in_pause = |run: &&Run| from < run.scheduled_for && run.scheduled_for <= to;
-            let has_run = |run: &&Run| run.attempts.first().is_some_and(|attempt| attempt.started_at >= from);
+            let has_run = |run: &&Run| {
+                let is_ahead = run.fire_at > to;
+                !is_ahead && run.attempts.first().is_some_and(|attempt| attempt.started_at >= from)
+            };
             let is_skip = policy.catch_up == CatchUp::Skip && !self.ends_by_edit();
             let wrong = self.tick_rows().filter(in_pause).filter(has_run).filter(|_| is_skip);
             let said =
