@@ -362,8 +362,8 @@ fn a_tick_that_ended_ahead_of_its_instant_is_not_planned_again_by_the_next_versi
     let jitter = Jitter { max: SignedDuration::from_secs(25), mode: JitterMode::Around };
     let one = member("one", cron("* * * * *"), |policy| policy.jitter = jitter);
     let (id, plain) = (one.schedule.id, member("one", cron("* * * * *"), |_| {}).schedule);
-    for second in 0..120 {
-        let mut scenario = world("09:58:30", "10:02:30", vec![one.clone()]);
+    for second in 0..600 {
+        let mut scenario = world("09:58:30", "10:11:30", vec![one.clone()]);
         scenario.behaviour.run_time = SignedDuration::from_secs(80);
         let at = at("09:59:00") + SignedDuration::from_secs(second);
         scenario.edits = vec![Edit { at, schedule: id, act: Act::Replace(Box::new(plain.clone())) }];

@@ -17,6 +17,10 @@ fn a_window_ahead_is_armed_and_the_cursor_stands_at_its_end() {
         &Case::new("*/30 * * * * *", "10:00:00", "10:00:00"),
         "10:00:30 fires | 10:01:00 fires | planned 10:01:00 | next 10:01:30",
     );
+    check(
+        &Case::new("*/30 * * * * *", "10:00:10", "10:00:10"),
+        "10:00:30 fires | 10:01:00 fires | planned 10:01:10 | next 10:01:30",
+    );
 }
 
 #[test]

@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use punctual_plan::{Account, Act, Event, Origin, Run, RunStatus, Scenario, Simulated, Status, Version};
+use punctual_plan::{
+    Account, Act, CatchUp, Event, Origin, Run, RunStatus, Scenario, Simulated, Status, Version,
+};
 use punctual_time::{Anchor, Spec, Timing};
 
 #[path = "exclusive.rs"]
@@ -31,6 +33,8 @@ pub(crate) fn check(scenario: &Scenario, simulated: &Simulated) -> Verdict {
         case.once(&mut verdict);
         case.never_early(&mut verdict);
         case.never_after(&mut verdict);
+        case.never_retroactive(&mut verdict);
+        case.no_more_than_max(&mut verdict);
     }
     exclusive::check(simulated, &mut verdict.broken);
     verdict
@@ -256,6 +260,34 @@ impl Case<'_> {
             {
                 verdict.broken.push(at(format!("starts at {first}, its version ended at {}", ended.since)));
             }
+        }
+    }
+
+    /// Promise 7: under `skip` nothing of a paused stretch ever runs, neither before resuming nor after. A tick that
+    /// its jitter lets fire only after resuming was not missed: it is ahead of its instant.
+    fn never_retroactive(&self, verdict: &mut Verdict) {
+        for (from, to) in self.silences().into_iter().filter(|(_, to)| *to < Timestamp::MAX) {
+            let policy = &self.account.version_at(to).schedule.policy;
+            let in_pause = |run: &&Run| from < run.scheduled_for && run.scheduled_for <= to;
+            let has_run = |run: &&Run| {
+                let is_ahead = run.fire_at > to;
+                !is_ahead && run.attempts.first().is_some_and(|attempt| attempt.started_at >= from)
+            };
+            let is_skip = policy.catch_up == CatchUp::Skip && !self.ends_by_edit();
+            let wrong = self.tick_rows().filter(in_pause).filter(has_run).filter(|_| is_skip);
+            let said =
+                |run: &Run| format!("7: {} ran {}, a tick of its pause", self.name(), run.scheduled_for);
+            verdict.broken.extend(wrong.map(said));
+        }
+    }
+
+    /// No more ticks were admitted than `max_runs` lets.
+    fn no_more_than_max(&self, verdict: &mut Verdict) {
+        let [version] = self.account.versions.as_slice() else { return };
+        let max = version.schedule.when.timing().and_then(|timing| timing.bounds.max_runs);
+        let admitted = self.tick_rows().filter(|run| !run.attempts.is_empty()).count() as u64;
+        if max.is_some_and(|max| admitted > max) {
+            verdict.broken.push(format!("{} has had {admitted} runs of {max:?}", self.name()));
         }
     }
 

@@ -12,6 +12,9 @@ use crate::dice::Dice;
 use crate::promises;
 use crate::schedule;
 
+/// Simulations that are spent on making a failing story smaller: enough to halve each of its parts several times.
+const SHRINK_TRIES_MAX: usize = 300;
+
 /// What a story came to.
 pub(crate) struct Told {
     pub(crate) plans: u64,
@@ -170,10 +173,17 @@ fn is_broken(scenario: &Scenario) -> bool {
 
 /// Halves what happens, and the time it happens in, as long as the promise stays broken.
 fn shrink(mut scenario: Scenario) -> Scenario {
-    while let Some(smaller) = smaller(&scenario).into_iter().find(is_broken) {
-        scenario = smaller;
+    let mut tries = 0;
+    loop {
+        let is_worth_it = |candidate: &Scenario| {
+            tries += 1;
+            tries <= SHRINK_TRIES_MAX && is_broken(candidate)
+        };
+        match smaller(&scenario).into_iter().find(is_worth_it) {
+            Some(smaller) => scenario = smaller,
+            None => return scenario,
+        }
     }
-    scenario
 }
 
 fn smaller(scenario: &Scenario) -> Vec<Scenario> {

@@ -241,11 +241,26 @@ impl Desk {
                 self.fail(format!("2: {row:?} is decided {} times", closed + refired));
             }
         }
+        self.check_rows(plan, late);
         let want = self.timing.planned_after(plan.cursor.planned_through);
         if plan.next_tick != want && !self.timing.is_exhausted() {
             self.fail(format!("8: next is {:?}, by the walk {want:?}", plan.next_tick));
         }
         self.check_catch_up(plan, at);
+    }
+
+    /// Where a late stretch is decided, the late rows are decided with it; those that were caught up before are not.
+    fn check_rows(&mut self, plan: &Plan, late: &[LateRow]) {
+        let is_whole = plan.entries.iter().any(|entry| matches!(entry.state, EntryState::Ended(_)));
+        // With jitter nobody but the planner knows whether a row is at its own instant or a later one.
+        let is_open = |row: &&LateRow| row.verdict.is_some() || row.fire_at <= row.scheduled_for;
+        for row in late.iter().filter(is_open).filter(|_| is_whole) {
+            let is_closed = plan.closed.iter().any(|closed| closed.run == row.run);
+            let is_refired = plan.refired.iter().any(|refired| refired.run == row.run);
+            if !(is_closed || is_refired && row.verdict.is_none()) {
+                self.fail(format!("1: {row:?} is left behind by the stretch after it"));
+            }
+        }
     }
 
     /// No more late ticks fire than the policy lets, and those of `spread` fire at their own even distances.
