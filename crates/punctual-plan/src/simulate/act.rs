@@ -276,6 +276,8 @@ impl Book {
         if status.is_active() {
             return;
         }
+        // Whoever resumes it has seen to what made it fail.
+        self.desks[desk].state.counters.consecutive_failures = 0;
         self.desks[desk].left_at = None;
         self.desks[desk].spent_at = None;
         self.say(desk, "resumed".to_owned());
