@@ -4,6 +4,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
 
+mod bench;
 mod check;
 mod facts;
 mod failure;
@@ -42,6 +43,7 @@ const COMMANDS: &[Command] = &[
     Command { usage: "faults [KILLS [SCHEDULES]]", help: "kill -9 the server 50 times under 200 schedules, then judge its ledger", run: faults::command },
     Command { usage: "steady [SECONDS]", help: "one schedule each second for ten minutes, with its lateness", run: steady::command },
     Command { usage: "sweep", help: "every zone and transition 1970–2037 against the oracle", run: sweep::command },
+    Command { usage: "bench store [--sizes 10k,1M …]", help: "runs per second of the stores beside their raw ceilings", run: bench::command },
 ];
 
 fn main() -> ExitCode {

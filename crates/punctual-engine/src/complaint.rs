@@ -16,7 +16,7 @@ pub(crate) struct Complaints {
 
 impl Complaints {
     /// Logs what is new among the problems.
-    pub(crate) fn hear(&mut self, what: &'static str, problems: &[Error]) {
+    pub(crate) fn hear<'a>(&mut self, what: &'static str, problems: impl IntoIterator<Item = &'a Error>) {
         for problem in problems {
             if self.said.len() >= SAID_MAX {
                 self.said.clear();

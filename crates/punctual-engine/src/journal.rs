@@ -4,7 +4,7 @@
 //! never launched and is launched on restart; one that it has is settled with the end it noted, or is in
 //! doubt and not started a second time. It does not survive a power cut; there the ledger alone decides.
 //!
-//! One line per event: `L RUN` before a launch, `E RUN OUTCOME` after its end.
+//! One line per event: `L RUN ATTEMPT` before a launch, `E RUN ATTEMPT AT OUTCOME` after its end.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -37,7 +37,7 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     bytes: u64,
-    open: HashMap<RunKey, Known>,
+    open: HashMap<(RunKey, u32), Known>,
 }
 
 impl Journal {
@@ -55,30 +55,35 @@ impl Journal {
         Ok(Self { path: path.to_owned(), file, bytes: text.len() as u64, open: read(&text) })
     }
 
-    /// What is known of a run.
-    pub(crate) fn known(&self, run: RunKey) -> Option<&Known> {
-        self.open.get(&run)
+    /// What is known of an attempt.
+    pub(crate) fn known(&self, run: RunKey, attempt: u32) -> Option<&Known> {
+        self.open.get(&(run, attempt))
     }
 
-    /// Notes that a run is about to be launched.
-    pub(crate) fn launching(&mut self, run: RunKey) -> io::Result<()> {
-        self.append(&line(run, &Known::Launched))?;
-        self.open.insert(run, Known::Launched);
+    /// Notes that an attempt is about to be launched.
+    pub(crate) fn launching(&mut self, run: RunKey, attempt: u32) -> io::Result<()> {
+        self.append(&line((run, attempt), &Known::Launched))?;
+        self.open.insert((run, attempt), Known::Launched);
         Ok(())
     }
 
-    /// Notes how a run ended.
-    pub(crate) fn ended(&mut self, run: RunKey, outcome: Outcome, at: Timestamp) -> io::Result<()> {
+    /// Notes how an attempt ended.
+    pub(crate) fn ended(
+        &mut self,
+        run: RunKey,
+        attempt: u32,
+        (outcome, at): (Outcome, Timestamp),
+    ) -> io::Result<()> {
         let known = Known::Ended { outcome, at };
-        self.append(&line(run, &known))?;
-        self.open.insert(run, known);
+        self.append(&line((run, attempt), &known))?;
+        self.open.insert((run, attempt), known);
         Ok(())
     }
 
-    /// Forgets runs whose end is in the ledger.
-    pub(crate) fn settled(&mut self, runs: &[RunKey]) -> io::Result<()> {
-        for run in runs {
-            self.open.remove(run);
+    /// Forgets attempts whose end is in the ledger.
+    pub(crate) fn settled(&mut self, attempts: &[(RunKey, u32)]) -> io::Result<()> {
+        for attempt in attempts {
+            self.open.remove(attempt);
         }
         if self.bytes > BYTES_MAX { self.rewrite() } else { Ok(()) }
     }
@@ -107,11 +112,11 @@ impl Journal {
     }
 }
 
-fn line(run: RunKey, known: &Known) -> String {
+fn line((run, attempt): (RunKey, u32), known: &Known) -> String {
     match known {
-        Known::Launched => format!("L {}\n", run.0),
+        Known::Launched => format!("L {} {attempt}\n", run.0),
         Known::Ended { outcome, at } => {
-            format!("E {} {} {}\n", run.0, at.as_microsecond(), outcome_text(outcome))
+            format!("E {} {attempt} {} {}\n", run.0, at.as_microsecond(), outcome_text(outcome))
         }
     }
 }
@@ -135,21 +140,21 @@ fn one_line(text: &str) -> String {
 }
 
 /// Reads whole lines; the last one may have been cut off by the crash and then says nothing.
-fn read(text: &str) -> HashMap<RunKey, Known> {
+fn read(text: &str) -> HashMap<(RunKey, u32), Known> {
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
     whole.lines().filter_map(read_line).collect()
 }
 
-fn read_line(line: &str) -> Option<(RunKey, Known)> {
-    let (kind, rest) = line.split_once(' ')?;
-    let (run, rest) = rest.split_once(' ').unwrap_or((rest, ""));
-    let run = RunKey(run.parse().ok()?);
+fn read_line(line: &str) -> Option<((RunKey, u32), Known)> {
+    let mut words = line.splitn(4, ' ');
+    let (kind, run, attempt) = (words.next()?, words.next()?, words.next()?);
+    let attempt = (RunKey(run.parse().ok()?), attempt.parse().ok()?);
     if kind == "L" {
-        return Some((run, Known::Launched));
+        return Some((attempt, Known::Launched));
     }
-    let (at, outcome) = rest.split_once(' ')?;
+    let (at, outcome) = words.next()?.split_once(' ')?;
     let at = Timestamp::from_microsecond(at.parse().ok()?).ok()?;
-    Some((run, Known::Ended { outcome: read_outcome(outcome)?, at }))
+    Some((attempt, Known::Ended { outcome: read_outcome(outcome)?, at }))
 }
 
 fn read_outcome(text: &str) -> Option<Outcome> {
@@ -189,22 +194,22 @@ mod tests {
             Outcome::LaunchFailed { error: "no such\nfile".to_owned() },
         ];
         for (run, outcome) in (1..).map(RunKey).zip(outcomes) {
-            journal.launching(run).unwrap();
-            journal.ended(run, outcome, at(7)).unwrap();
+            journal.launching(run, 1).unwrap();
+            journal.ended(run, 1, (outcome, at(7))).unwrap();
         }
-        journal.launching(RunKey(9)).unwrap();
+        journal.launching(RunKey(9), 1).unwrap();
         drop(journal);
 
         let journal = Journal::open(&path).unwrap();
         let ended = |outcome| Some(Known::Ended { outcome, at: at(7) });
-        assert_eq!(journal.known(RunKey(1)).cloned(), ended(Outcome::Succeeded));
-        assert_eq!(journal.known(RunKey(2)).cloned(), ended(Outcome::Exited { code: 3 }));
-        assert_eq!(journal.known(RunKey(3)).cloned(), ended(Outcome::Signalled { signal: 9 }));
-        assert_eq!(journal.known(RunKey(4)).cloned(), ended(Outcome::TimedOut));
+        assert_eq!(journal.known(RunKey(1), 1).cloned(), ended(Outcome::Succeeded));
+        assert_eq!(journal.known(RunKey(2), 1).cloned(), ended(Outcome::Exited { code: 3 }));
+        assert_eq!(journal.known(RunKey(3), 1).cloned(), ended(Outcome::Signalled { signal: 9 }));
+        assert_eq!(journal.known(RunKey(4), 1).cloned(), ended(Outcome::TimedOut));
         let failed = Outcome::LaunchFailed { error: "no such file".to_owned() };
-        assert_eq!(journal.known(RunKey(5)).cloned(), ended(failed));
-        assert_eq!(journal.known(RunKey(9)), Some(&Known::Launched));
-        assert_eq!(journal.known(RunKey(10)), None);
+        assert_eq!(journal.known(RunKey(5), 1).cloned(), ended(failed));
+        assert_eq!(journal.known(RunKey(9), 1), Some(&Known::Launched));
+        assert_eq!(journal.known(RunKey(10), 1), None);
     }
 
     #[test]
@@ -212,16 +217,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("launches");
         let mut journal = Journal::open(&path).unwrap();
-        journal.launching(RunKey(1)).unwrap();
+        journal.launching(RunKey(1), 1).unwrap();
         journal.clear().unwrap();
-        journal.launching(RunKey(2)).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "L 2\n");
-        assert_eq!(journal.known(RunKey(1)), None);
+        journal.launching(RunKey(2), 1).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "L 2 1\n");
+        assert_eq!(journal.known(RunKey(1), 1), None);
     }
 
     #[test]
     fn a_line_that_the_crash_cut_off_says_nothing() {
-        assert_eq!(read("L 1\nL 2").keys().copied().collect::<Vec<_>>(), [RunKey(1)]);
+        assert_eq!(read("L 1 1\nL 2 1").keys().copied().collect::<Vec<_>>(), [(RunKey(1), 1)]);
     }
 
     #[test]
@@ -229,16 +234,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("launches");
         let mut journal = Journal::open(&path).unwrap();
-        journal.launching(RunKey(1)).unwrap();
+        journal.launching(RunKey(1), 1).unwrap();
         let noise = Outcome::LaunchFailed { error: "x".repeat(1_000) };
         for run in (2..1_200).map(RunKey) {
-            journal.launching(run).unwrap();
-            journal.ended(run, noise.clone(), at(7)).unwrap();
-            journal.settled(&[run]).unwrap();
+            journal.launching(run, 1).unwrap();
+            journal.ended(run, 1, (noise.clone(), at(7))).unwrap();
+            journal.settled(&[(run, 1)]).unwrap();
         }
         assert!(std::fs::metadata(&path).unwrap().len() < BYTES_MAX);
         drop(journal);
         let journal = Journal::open(&path).unwrap();
-        assert_eq!(journal.known(RunKey(1)), Some(&Known::Launched));
+        assert_eq!(journal.known(RunKey(1), 1), Some(&Known::Launched));
     }
 }

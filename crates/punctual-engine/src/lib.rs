@@ -7,11 +7,13 @@
 //! give back after a crash.
 
 mod admitter;
+mod batch;
 mod clock;
 mod complaint;
 mod engine;
 mod journal;
 mod launcher;
+mod membership;
 mod planner;
 mod recover;
 mod settler;

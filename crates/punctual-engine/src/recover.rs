@@ -1,9 +1,10 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
-use punctual_plan::{Delivery, Fence, InFlight, Launch, Outcome, Policy, RunKey, Situation, settle};
-use punctual_store::{Ended, Error, Launchable, Store};
+use punctual_plan::{Fence, Outcome};
+use punctual_store::{AttemptToken, BATCH_MAX, Error, Launchable, Report, Store};
 use tracing::info;
 
+use crate::batch::Sender;
 use crate::journal::Known;
 use crate::{Clock, Journal};
 
@@ -12,43 +13,39 @@ pub(crate) async fn recover<S: Store, C: Clock>(
     store: &S,
     clock: &C,
     journal: &Journal,
-    left: Left,
+    fence: Fence,
 ) -> Result<Vec<Launchable>, Error> {
     let mut launches = Vec::new();
-    let policy = once();
-    let mut ended = Vec::new();
-    for run in left.runs {
-        let in_flight = InFlight { run: run.run, schedule: run.schedule };
-        let settlement = match journal.known(run.run) {
-            None => {
-                launches.push(run);
-                continue;
+    loop {
+        let left = store.take_over(fence, BATCH_MAX).await?;
+        if left.is_empty() {
+            return Ok(launches);
+        }
+        let mut reports = Vec::new();
+        for run in left {
+            match judge(journal, &run, fence, clock) {
+                Some(report) => reports.push(report),
+                None => launches.push(run),
             }
-            Some(Known::Launched) => {
-                settle(in_flight, Outcome::InDoubt, &Situation::first(&policy, clock.now()))
-            }
-            Some(Known::Ended { outcome, at }) => {
-                settle(in_flight, outcome.clone(), &Situation::first(&policy, *at))
-            }
-        };
-        ended.push(Ended { settlement, started_at: None, output: None });
+        }
+        info!(settled = reports.len(), launched_now = launches.len(), "took up what was in flight");
+        Sender::new(fence).send(clock.now(), |batch| store.settle(batch, reports.clone())).await?;
     }
-    let settled: Vec<RunKey> = ended.iter().map(|one| one.settlement.in_flight.run).collect();
-    if !(settled.is_empty() && launches.is_empty()) {
-        info!(settled = settled.len(), launched_now = launches.len(), "took up what was in flight");
-    }
-    store.settle(left.fence, ended).await?;
-    Ok(launches)
 }
 
-/// The policy that every run is settled by while attempts are not stored: none is repeated.
-pub(crate) fn once() -> Policy {
-    let launch = Launch { attempts_max: 1, ..Launch::default() };
-    Policy { launch, delivery: Delivery::AtMostOnce, ..Policy::default() }
-}
-
-/// What an earlier process left in flight, and the fence that now holds it.
-pub(crate) struct Left {
-    pub(crate) fence: Fence,
-    pub(crate) runs: Vec<Launchable>,
+/// What is known of a run that was left in flight; nothing if it was never launched.
+fn judge<C: Clock>(journal: &Journal, run: &Launchable, fence: Fence, clock: &C) -> Option<Report> {
+    let (outcome, at) = match journal.known(run.run, run.attempt)? {
+        Known::Launched => (Outcome::InDoubt, clock.now()),
+        Known::Ended { outcome, at } => (outcome.clone(), *at),
+    };
+    Some(Report {
+        run: run.run,
+        attempt: run.attempt,
+        token: AttemptToken::Node(fence),
+        outcome,
+        started_at: None,
+        at,
+        output: None,
+    })
 }

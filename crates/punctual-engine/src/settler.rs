@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use punctual_plan::{Fence, Next, RunKey};
-use punctual_store::{BATCH_MAX, Commit, Ended, Error, Started, Store};
-use tokio::sync::mpsc;
+use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Started, Store};
+use tokio::sync::{Notify, mpsc};
 use tracing::{error, info, warn};
 
-use crate::Journal;
+use crate::batch::Sender;
+use crate::{Clock, Journal};
 
 /// How often the runs that are still going are marked.
 const MARK_EVERY: Duration = Duration::from_millis(100);
@@ -22,57 +23,60 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 
 /// What happened to a run.
 #[derive(Debug)]
-pub(crate) enum Report {
+pub(crate) enum News {
     /// It was launched.
     Started(Started),
     /// It ended; with its schedule's name for the log.
-    Ended(Box<Ended>, String),
+    Ended(Box<Report>, String),
 }
 
 /// Writes reports until the launcher is gone and everything it said is on disk.
-pub(crate) struct Settler<S> {
+pub(crate) struct Settler<S, C> {
     pub(crate) store: Arc<S>,
+    pub(crate) clock: Arc<C>,
     pub(crate) fence: Fence,
     pub(crate) journal: Arc<Mutex<Journal>>,
+    /// Told after each settlement: it may have woken rows, planned retries or freed a schedule to be planned.
+    pub(crate) settled: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct Gathered {
     started: HashMap<RunKey, Started>,
-    ended: Vec<(Ended, String)>,
+    ended: Vec<(Report, String)>,
 }
 
 impl Gathered {
-    fn take(&mut self, report: Report) {
-        match report {
-            Report::Started(started) => {
+    fn take(&mut self, news: News) {
+        match news {
+            News::Started(started) => {
                 self.started.insert(started.run, started);
             }
-            Report::Ended(ended, name) => {
-                self.started.remove(&ended.settlement.in_flight.run);
-                self.ended.push((*ended, name));
+            News::Ended(report, name) => {
+                self.started.remove(&report.run);
+                self.ended.push((*report, name));
             }
         }
     }
 }
 
-impl<S: Store> Settler<S> {
+impl<S: Store, C: Clock> Settler<S, C> {
     /// Runs until the last sender of reports is gone.
-    pub(crate) async fn run(self, mut reports: mpsc::UnboundedReceiver<Report>) {
+    pub(crate) async fn run(self, mut news: mpsc::UnboundedReceiver<News>) {
         let mut gathered = Gathered::default();
         let mut mark = tokio::time::interval(MARK_EVERY);
         loop {
             tokio::select! {
-                report = reports.recv() => match report {
-                    Some(report) => gathered.take(report),
+                news = news.recv() => match news {
+                    Some(news) => gathered.take(news),
                     None => return,
                 },
                 _ = mark.tick(), if !gathered.started.is_empty() => self.mark(&mut gathered).await,
             }
             while gathered.ended.len() < BATCH_MAX
-                && let Ok(report) = reports.try_recv()
+                && let Ok(news) = news.try_recv()
             {
-                gathered.take(report);
+                gathered.take(news);
             }
             self.settle(&mut gathered).await;
         }
@@ -80,8 +84,9 @@ impl<S: Store> Settler<S> {
 
     async fn mark(&self, gathered: &mut Gathered) {
         let started: Vec<Started> = gathered.started.values().copied().collect();
-        match self.store.mark_running(self.fence, started).await {
-            Ok(()) => gathered.started.clear(),
+        let sender = Sender::new(self.fence);
+        match sender.send(self.clock.now(), |batch| self.store.mark_running(batch, started.clone())).await {
+            Ok(_) => gathered.started.clear(),
             Err(problem) => warn!(%problem, "cannot mark runs as running, trying again"),
         }
     }
@@ -91,42 +96,49 @@ impl<S: Store> Settler<S> {
         if gathered.ended.is_empty() {
             return;
         }
-        let (batch, names): (Vec<Ended>, Vec<String>) = gathered.ended.drain(..).unzip();
+        let (reports, names): (Vec<Report>, Vec<String>) = gathered.ended.drain(..).unzip();
+        let sender = Sender::new(self.fence);
         loop {
-            match self.store.settle(self.fence, batch.clone()).await {
-                Ok(commits) => return self.settled(&batch, &names, &commits),
+            match sender.send(self.clock.now(), |batch| self.store.settle(batch, reports.clone())).await {
+                Ok(settled) => return self.settled(&reports, &names, &settled),
                 Err(Error::Closed) => return,
                 Err(problem) => {
-                    error!(%problem, runs = batch.len(), "cannot settle, trying again");
+                    error!(%problem, runs = reports.len(), "cannot settle, trying again");
                     tokio::time::sleep(RETRY_AFTER).await;
                 }
             }
         }
     }
 
-    fn settled(&self, batch: &[Ended], names: &[String], commits: &[Commit]) {
-        for ((ended, name), commit) in batch.iter().zip(names).zip(commits) {
-            let end = &ended.settlement;
-            let run = end.in_flight.run;
-            match (commit, &end.next) {
-                (Commit::Stale, _) => {
-                    warn!(%run, schedule = name, "refused: the run is not this node's any more");
-                }
-                (Commit::Done, Next::End { status, reason: None, .. }) => {
-                    info!(%run, schedule = name, %status, "ended");
-                }
-                (Commit::Done, Next::End { status, reason: Some(reason), .. }) => {
-                    info!(%run, schedule = name, %status, %reason, "ended");
-                }
-                (Commit::Done, Next::Retry { attempt, at, reason }) => {
-                    info!(%run, schedule = name, attempt, %at, %reason, "is repeated");
-                }
-            }
+    fn settled(&self, reports: &[Report], names: &[String], settled: &[Settled]) {
+        for ((report, name), end) in reports.iter().zip(names).zip(settled) {
+            tell(report, name, end);
         }
-        let runs: Vec<RunKey> = batch.iter().map(|ended| ended.settlement.in_flight.run).collect();
-        let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(&runs);
+        let ended: Vec<(RunKey, u32)> = reports.iter().map(|report| (report.run, report.attempt)).collect();
+        let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(&ended);
         if let Err(problem) = forgotten {
             warn!(%problem, "the launch journal cannot be shortened");
         }
+        self.settled.notify_one();
+    }
+}
+
+fn tell(report: &Report, name: &str, end: &Settled) {
+    let run = report.run;
+    let Some(settlement) = end.settlement.as_ref().filter(|_| end.commit == Commit::Done) else {
+        warn!(%run, schedule = name, "refused: the run is not this node's any more, or has ended");
+        return;
+    };
+    match &settlement.next {
+        Next::End { status, reason: None, .. } => info!(%run, schedule = name, %status, "ended"),
+        Next::End { status, reason: Some(reason), .. } => {
+            info!(%run, schedule = name, %status, %reason, "ended");
+        }
+        Next::Retry { attempt, at, reason } => {
+            info!(%run, schedule = name, attempt, %at, %reason, "is repeated");
+        }
+    }
+    if let Some(status) = &settlement.disabled {
+        warn!(schedule = name, status = status.name(), "left active");
     }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use punctual_store::Store;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::Clock;
 
@@ -16,17 +16,25 @@ pub(crate) const TICK: Duration = Duration::from_millis(1_000);
 pub(crate) enum Wake {
     /// Something may be due.
     Look,
-    /// Another process changed the database: its ticks may be nearer than the known ones.
+    /// Another process changed the database, or a run ended: ticks may be nearer than the known ones.
     Changed,
     /// The engine was asked to stop.
     Stop,
+}
+
+/// What may end a sleep before its time.
+pub(crate) struct Signals<'a> {
+    /// The wish that the engine stop.
+    pub(crate) stop: &'a mut watch::Receiver<bool>,
+    /// The end of a run.
+    pub(crate) settled: &'a Notify,
 }
 
 /// Sleeps until `next`, a change, a stop, or [`TICK`].
 pub(crate) async fn wait<S: Store, C: Clock>(
     store: &S,
     clock: &C,
-    stop: &mut watch::Receiver<bool>,
+    signals: Signals<'_>,
     next: Option<Timestamp>,
 ) -> Wake {
     let until_next = next.map_or(TICK, |next| {
@@ -35,7 +43,8 @@ pub(crate) async fn wait<S: Store, C: Clock>(
     tokio::select! {
         biased;
         // A dropped sender means that nobody is left to want the engine.
-        _ = stop.wait_for(|stopped| *stopped) => Wake::Stop,
+        _ = signals.stop.wait_for(|stopped| *stopped) => Wake::Stop,
+        () = signals.settled.notified() => Wake::Changed,
         () = store.changed() => Wake::Changed,
         () = clock.sleep(until_next) => Wake::Look,
     }

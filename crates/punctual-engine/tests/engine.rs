@@ -8,10 +8,13 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, Engine, Settings, SystemClock};
 use punctual_plan::{
-    Action, Cursor, Due, Fence, Process, RunKey, RunStatus, Schedule, ScheduleId, Subject, Window, World,
-    admit, plan,
+    Action, Cursor, Delivery, Overlap, Process, RunKey, RunStatus, Schedule, ScheduleId, Status, Subject,
+    Window, admit, plan,
 };
-use punctual_store::{Access, Commit, NewSchedule, Node, Page, RunRow, Sqlite, Store};
+use punctual_store::{
+    Access, AdmitCommit, Ask, Batch, BatchId, Commit, Cut, Node, RunFilter, RunRow, ScheduleWrite, Scope,
+    Sqlite, Store, Write, Written,
+};
 use punctual_time::{Cron, Timing, Zone};
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -21,6 +24,8 @@ struct Stage {
     store: Arc<Sqlite>,
     /// Another process's view, which is told of every commit of the engine.
     eyes: Sqlite,
+    /// What a run in doubt becomes.
+    delivery: Delivery,
 }
 
 impl Stage {
@@ -28,7 +33,12 @@ impl Stage {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().join("ledger.db");
         let store = Arc::new(Sqlite::open(&path, Access::Serve).expect("a new ledger"));
-        Self { eyes: Sqlite::open(&path, Access::Visit).expect("a second handle"), store, folder }
+        Self {
+            eyes: Sqlite::open(&path, Access::Visit).expect("a second handle"),
+            store,
+            folder,
+            delivery: Delivery::AtMostOnce,
+        }
     }
 
     fn journal(&self) -> PathBuf {
@@ -49,25 +59,51 @@ impl Stage {
     async fn create_argv(&self, argv: Vec<String>, now: Timestamp) -> ScheduleId {
         let timing = Timing::new("* * * * * *".parse::<Cron>().expect("a valid spec"), Zone::utc());
         let id = ScheduleId(uuid::Uuid::from_u128(7));
-        let definition = Schedule::new(id, "one", timing, Action::Process(Process::new(argv)));
-        let cursor = Cursor::starting(now);
-        let subject = Subject::of(&definition, cursor).expect("it has ticks");
-        let plan = plan(&subject, Window::at(now));
-        self.store.create(NewSchedule { definition, created_at: now, plan }).await.expect("a schedule");
+        let mut definition = Schedule::new(id, "one", timing, Action::Process(Process::new(argv)));
+        // What these tests are about: one attempt each, and none is repeated in doubt.
+        let policy = Arc::make_mut(&mut definition.policy);
+        policy.launch.attempts_max = 1;
+        policy.delivery = self.delivery;
+        if self.delivery == Delivery::AtLeastOnce {
+            // A later tick would take the place of the retry that the test waits for.
+            policy.overlap = Overlap::Queue;
+        }
+        let definition = Arc::new(definition);
+        let subject = Subject::of(&definition, Cursor::starting(now)).expect("it has ticks");
+        let plan = Some(plan(&subject, Window::at(now)));
+        let write = Write::Create {
+            definition: Arc::clone(&definition),
+            status: Status::Active,
+            plan,
+            declared_set: None,
+        };
+        let org = self.store.org(Scope::Engine, "default".to_owned()).await.expect("an org");
+        let write = ScheduleWrite { write, kind: "schedule.created", note: String::new(), now };
+        let written = self.store.write_schedules(Scope::org(org), vec![write]).await.expect("a write");
+        assert!(matches!(written[..], [Ok(Written::Schedule(_))]), "{written:?}");
         id
     }
 
     /// Admits one due run, as a process did that died right after.
     async fn admit_one(&self) -> RunKey {
         let now = SystemClock.now();
-        let node = Node { id: "dead".to_owned(), pid: 1, started_at: now };
-        let (fence, _) = self.store.take_over(node).await.expect("a fence");
-        assert_eq!(fence, Fence(1));
-        let due = self.store.due(now).await.expect("due rows").rows;
-        let row: Due = due.first().expect("something is due").due.clone();
-        let run = row.run;
-        let admissions = admit(&[row], &mut World::free(now));
-        assert_eq!(self.store.admit(fence, now, admissions).await.expect("an admission"), [Commit::Done]);
+        let node = Node {
+            id: "dead".to_owned(),
+            pid: 1,
+            started_at: now,
+            lease: SignedDuration::from_secs(3),
+            tz_version: punctual_time::tz_version().to_owned(),
+            version: "0".to_owned(),
+        };
+        let fence = self.store.join(node).await.expect("a fence").fence;
+        let mut due = self.store.due(Ask::all(now)).await.expect("due rows");
+        let row = due.rows.remove(0);
+        let run = row.due.run;
+        let admission = admit(std::slice::from_ref(&row.due), &mut due.world).remove(0);
+        let batch = Batch { id: BatchId(uuid::Uuid::from_u128(99)), fence, now };
+        let done = self.store.admit(batch, vec![AdmitCommit { admission, row }]).await;
+        assert_eq!(done.expect("an admission"), [Commit::Done]);
+        self.store.leave(fence).await.expect("a dead node leaves");
         run
     }
 
@@ -87,8 +123,9 @@ impl Stage {
 
     /// The ledger up to now, oldest first.
     async fn ledger(&self, id: ScheduleId) -> Vec<RunRow> {
-        let page = Page { since: Timestamp::UNIX_EPOCH, until: SystemClock.now(), limit: 1_000 };
-        let mut runs = self.eyes.runs(id, page).await.expect("the ledger");
+        let filter = RunFilter { schedule: Some(id), until: Some(SystemClock.now()), ..RunFilter::default() };
+        let mut runs =
+            self.eyes.runs(Scope::Engine, filter, Cut::first(1_000)).await.expect("the ledger").rows;
         runs.reverse();
         runs
     }
@@ -100,7 +137,8 @@ impl Stage {
 }
 
 fn ended(runs: &[RunRow], count: usize) -> bool {
-    runs.iter().filter(|run| matches!(run.status, RunStatus::Success | RunStatus::Failed)).count() >= count
+    runs.iter().filter(|run| matches!(run.run.state.status(), RunStatus::Success | RunStatus::Failed)).count()
+        >= count
 }
 
 fn seconds_ago(seconds: i64) -> Timestamp {
@@ -112,15 +150,15 @@ async fn each_tick_runs_once_under_its_key_and_its_output_is_kept() {
     let stage = Stage::new();
     let id = stage.create("echo hello; cat", SystemClock.now()).await;
     let runs = stage.serve_until(id, |runs| ended(runs, 2)).await;
-    let done: Vec<&RunRow> = runs.iter().filter(|run| run.status == RunStatus::Success).collect();
+    let done: Vec<&RunRow> = runs.iter().filter(|run| run.run.state.status() == RunStatus::Success).collect();
     let keys: Vec<String> =
-        done.iter().map(|run| punctual_plan::idempotency_key(id, run.scheduled_for)).collect();
+        done.iter().map(|run| punctual_plan::idempotency_key(id, run.run.scheduled_for)).collect();
     assert_eq!(stage.starts(), keys);
     let output = done[0].output.as_deref().expect("it printed something");
     assert!(output.starts_with("hello\n{\"schedule_id\":"), "{output}");
     assert!(output.contains(&format!("\"idempotency_key\":\"{}\"", keys[0])), "{output}");
     for run in done {
-        assert!(run.started_at >= Some(run.fire_at), "never early: {run:?}");
+        assert!(run.started_at >= Some(run.run.fire_at), "never early: {run:?}");
     }
 }
 
@@ -135,8 +173,8 @@ async fn a_program_that_fails_is_recorded_with_how_it_failed() {
         let argv = argv.iter().map(|&word| word.to_owned()).collect();
         let id = stage.create_argv(argv, SystemClock.now()).await;
         let runs = stage.serve_until(id, |runs| ended(runs, 1)).await;
-        let failed = runs.iter().find(|run| run.status == RunStatus::Failed).expect("a failure");
-        assert_eq!(failed.reason.as_ref().map(punctual_plan::Reason::code), Some(code));
+        let failed = runs.iter().find(|run| run.run.state.status() == RunStatus::Failed).expect("a failure");
+        assert_eq!(failed.run.state.reason().map(punctual_plan::Reason::code), Some(code));
     }
 }
 
@@ -148,16 +186,16 @@ async fn a_tick_is_skipped_while_the_run_before_it_goes_on() {
     let id = stage.create(&script, SystemClock.now()).await;
     let runs = stage
         .serve_until(id, |runs| {
-            let is_skipped = runs.iter().any(|run| run.status == RunStatus::Skipped);
+            let is_skipped = runs.iter().any(|run| run.run.state.status() == RunStatus::Skipped);
             if is_skipped {
                 fs::write(&gate, "").expect("the gate opens");
             }
-            is_skipped && runs.iter().any(|run| run.status == RunStatus::Success)
+            is_skipped && runs.iter().any(|run| run.run.state.status() == RunStatus::Success)
         })
         .await;
-    let skipped = runs.iter().find(|run| run.status == RunStatus::Skipped).expect("a skip");
-    let first = runs.first().expect("a run").run;
-    assert_eq!(skipped.reason, Some(punctual_plan::Reason::Overlap { run: first }));
+    let skipped = runs.iter().find(|run| run.run.state.status() == RunStatus::Skipped).expect("a skip");
+    let first = runs.first().expect("a run").run.key;
+    assert_eq!(skipped.run.state.reason(), Some(&punctual_plan::Reason::Overlap { run: first }));
 }
 
 #[tokio::test]
@@ -165,9 +203,12 @@ async fn after_an_outage_the_last_tick_fires_and_the_others_are_missed() {
     let stage = Stage::new();
     let id = stage.create("true", seconds_ago(5)).await;
     let runs = stage.serve_until(id, |runs| ended(runs, 1)).await;
-    let missed = runs.iter().filter(|run| run.status == RunStatus::Missed).count();
+    let missed = runs.iter().filter(|run| run.run.state.status() == RunStatus::Missed).count();
     assert!((4..=5).contains(&missed), "{runs:?}");
-    assert!(runs.iter().all(|run| run.status != RunStatus::Missed || run.reason.is_some()));
+    assert!(
+        runs.iter()
+            .all(|run| run.run.state.status() != RunStatus::Missed || run.run.state.reason().is_some())
+    );
 }
 
 #[tokio::test]
@@ -176,9 +217,9 @@ async fn a_run_that_was_admitted_and_never_launched_is_launched_at_the_next_star
     let id = stage.create("true", seconds_ago(2)).await;
     let run = stage.admit_one().await;
     let runs = stage.serve_until(id, |runs| ended(runs, 1)).await;
-    let taken = runs.iter().find(|row| row.run == run).expect("the run");
-    assert_eq!(taken.status, RunStatus::Success);
-    let key = punctual_plan::idempotency_key(id, taken.scheduled_for);
+    let taken = runs.iter().find(|row| row.run.key == run).expect("the run");
+    assert_eq!(taken.run.state.status(), RunStatus::Success);
+    let key = punctual_plan::idempotency_key(id, taken.run.scheduled_for);
     assert_eq!(stage.starts().iter().filter(|started| **started == key).count(), 1);
 }
 
@@ -187,12 +228,15 @@ async fn a_run_that_the_journal_knows_is_in_doubt_and_not_started_again() {
     let stage = Stage::new();
     let id = stage.create("true", seconds_ago(2)).await;
     let run = stage.admit_one().await;
-    fs::write(stage.journal(), format!("L {}\n", run.0)).expect("a journal");
+    fs::write(stage.journal(), format!("L {} 1\n", run.0)).expect("a journal");
     let runs = stage.serve_until(id, |runs| ended(runs, 2)).await;
-    let taken = runs.iter().find(|row| row.run == run).expect("the run");
-    assert_eq!(taken.status, RunStatus::Failed);
-    assert!(matches!(taken.reason, Some(punctual_plan::Reason::OutcomeUnknown { .. })), "{taken:?}");
-    let key = punctual_plan::idempotency_key(id, taken.scheduled_for);
+    let taken = runs.iter().find(|row| row.run.key == run).expect("the run");
+    assert_eq!(taken.run.state.status(), RunStatus::Failed);
+    assert!(
+        matches!(taken.run.state.reason(), Some(punctual_plan::Reason::OutcomeUnknown { .. })),
+        "{taken:?}"
+    );
+    let key = punctual_plan::idempotency_key(id, taken.run.scheduled_for);
     assert!(!stage.starts().contains(&key));
 }
 
@@ -202,14 +246,17 @@ async fn a_run_whose_end_the_journal_knows_is_settled_with_it() {
     let id = stage.create("true", seconds_ago(2)).await;
     let run = stage.admit_one().await;
     let ended_at = SystemClock.now();
-    let lines = format!("L {0}\nE {0} {1} exited 4\n", run.0, ended_at.as_microsecond());
+    let lines = format!("L {0} 1\nE {0} 1 {1} exited 4\n", run.0, ended_at.as_microsecond());
     fs::write(stage.journal(), lines).expect("a journal");
     let runs = stage.serve_until(id, |runs| ended(runs, 2)).await;
-    let taken = runs.iter().find(|row| row.run == run).expect("the run");
-    assert_eq!(taken.reason, Some(punctual_plan::Reason::ExitCode { code: 4 }));
+    let taken = runs.iter().find(|row| row.run.key == run).expect("the run");
+    assert_eq!(taken.run.state.reason(), Some(&punctual_plan::Reason::ExitCode { code: 4 }));
     assert_eq!(taken.completed_at, Some(ended_at));
     let kept = fs::read_to_string(stage.journal()).expect("a journal");
-    assert!(!kept.lines().any(|line| line == format!("L {}", run.0)), "a start begins a new journal: {kept}");
+    assert!(
+        !kept.lines().any(|line| line == format!("L {} 1", run.0)),
+        "a start begins a new journal: {kept}"
+    );
 }
 
 #[tokio::test]
@@ -223,6 +270,7 @@ async fn a_schedule_that_another_process_adds_is_run_without_delay() {
         store: Arc::new(open(&stage)),
         eyes: open(&stage),
         folder: TempDir::new().expect("a folder"),
+        delivery: Delivery::AtMostOnce,
     };
     let id = other.create("true", SystemClock.now()).await;
     while !ended(&other.ledger(id).await, 1) {
@@ -235,4 +283,19 @@ async fn a_schedule_that_another_process_adds_is_run_without_delay() {
 
 fn open(stage: &Stage) -> Sqlite {
     Sqlite::open(stage.store.path(), Access::Visit).expect("another process's handle")
+}
+
+#[tokio::test]
+async fn a_run_in_doubt_is_repeated_as_its_next_attempt_where_that_is_wanted() {
+    let stage = Stage { delivery: Delivery::AtLeastOnce, ..Stage::new() };
+    let id = stage.create("true", seconds_ago(2)).await;
+    let run = stage.admit_one().await;
+    fs::write(stage.journal(), format!("L {} 1\n", run.0)).expect("a journal");
+    let is_done = |row: &RunRow| row.run.key == run && row.run.state.status() == RunStatus::Success;
+    let runs = stage.serve_until(id, |runs| runs.iter().any(is_done)).await;
+    let taken = runs.iter().find(|row| row.run.key == run).expect("the run");
+    let attempts: Vec<u32> = taken.run.attempts.iter().map(|attempt| attempt.number).collect();
+    assert_eq!(attempts.last(), Some(&2), "{taken:?}");
+    let key = punctual_plan::idempotency_key(id, taken.run.scheduled_for);
+    assert_eq!(stage.starts().iter().filter(|started| **started == key).count(), 1);
 }

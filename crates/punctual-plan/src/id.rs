@@ -6,6 +6,8 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use uuid::{Builder, Uuid};
 
+use crate::Origin;
+
 /// The number of a schedule inside one database; never shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ScheduleKey(pub i64);
@@ -74,7 +76,29 @@ pub struct Fence(pub i64);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn idempotency_key(schedule: ScheduleId, scheduled_for: Timestamp) -> String {
-    digest(schedule, scheduled_for).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest(schedule, scheduled_for))
+}
+
+/// The key of a run: that of its tick, or for other origins the hash of `{schedule_id}:{origin}:{nonce}`, which never
+/// is that of a tick.
+///
+/// ```
+/// use punctual_plan::{Origin, ScheduleId, idempotency_key, run_key};
+///
+/// let (id, at) = (ScheduleId(uuid::Uuid::nil()), "2026-01-01T00:00:00Z".parse()?);
+/// assert_eq!(run_key(id, Origin::Tick, "", at), idempotency_key(id, at));
+/// assert_ne!(run_key(id, Origin::Manual, "a", at), run_key(id, Origin::Manual, "b", at));
+/// # Ok::<(), jiff::Error>(())
+/// ```
+pub fn run_key(schedule: ScheduleId, origin: Origin, nonce: &str, scheduled_for: Timestamp) -> String {
+    match origin {
+        Origin::Tick => idempotency_key(schedule, scheduled_for),
+        _ => hex(&Sha256::digest(format!("{schedule}:{origin}:{nonce}"))),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The bytes of a tick's key.

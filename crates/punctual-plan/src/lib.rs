@@ -40,7 +40,7 @@ pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use diff::{Declaration, Difference, Drift, FieldDrift, Stored, diff};
 pub use event::{Event, admission_event, end_event, plan_events};
 pub use fires::{FiresChanged, fires_changed};
-pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key};
+pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key, run_key};
 pub use limit::*;
 pub use name::{Named, UnknownName};
 pub use pace::Pace;

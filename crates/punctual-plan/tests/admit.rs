@@ -38,7 +38,7 @@ fn claim(claim: &Claim) -> String {
         Claim::Guard(_, key) => format!("guard {key}"),
         Claim::Probe(_, target) => format!("probe {target}"),
         Claim::Place(_) => "place".to_owned(),
-        Claim::MaxRuns(_) => "max_runs".to_owned(),
+        Claim::MaxRuns(..) => "max_runs".to_owned(),
     }
 }
 

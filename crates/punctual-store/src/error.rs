@@ -49,7 +49,26 @@ pub enum Error {
         /// What was being done.
         doing: &'static str,
         /// What it said.
-        source: Arc<rusqlite::Error>,
+        source: Arc<dyn std::error::Error + Send + Sync>,
+        /// Whether the same call may well succeed a little later.
+        is_transient: bool,
+    },
+    /// A commit was sent and never answered: whether it happened is unknown until it is repeated with its batch id.
+    Unanswered {
+        /// What was being done.
+        doing: &'static str,
+    },
+    /// Something is not in the version that was to be replaced.
+    Conflict {
+        /// What.
+        what: String,
+    },
+    /// The node's lease is over: it may not write any more.
+    LeaseLost,
+    /// The scope does not reach that far.
+    Forbidden {
+        /// What was asked for.
+        what: &'static str,
     },
     /// The database holds something that this program did not write.
     Corrupt {
@@ -72,23 +91,9 @@ impl Error {
         Self::Open { path: path.into(), source: Arc::new(source) }
     }
 
-    /// Gives a database error the context of what was being done.
-    pub(crate) fn doing(doing: &'static str) -> impl FnOnce(rusqlite::Error) -> Self {
-        move |source| Self::Database { doing, source: Arc::new(source) }
-    }
-
     /// Whether the same call may well succeed a little later.
     pub fn is_transient(&self) -> bool {
-        let Self::Database { source, .. } = self else { return false };
-        matches!(
-            source.sqlite_error_code(),
-            Some(
-                rusqlite::ErrorCode::DatabaseBusy
-                    | rusqlite::ErrorCode::DatabaseLocked
-                    | rusqlite::ErrorCode::DiskFull
-                    | rusqlite::ErrorCode::SystemIoFailure
-            )
-        )
+        matches!(self, Self::Database { is_transient: true, .. } | Self::Unanswered { .. })
     }
 
     /// What the person can do about it.
@@ -110,7 +115,10 @@ impl Error {
             Self::Database { .. } if self.is_transient() => {
                 Some("another process may hold the file, or the disk be full; try again".to_owned())
             }
-            Self::Database { .. } | Self::Corrupt { .. } | Self::Closed => None,
+            Self::Conflict { .. } => Some("read it again and repeat the change".to_owned()),
+            Self::LeaseLost => Some("the node has to join again".to_owned()),
+            Self::Unanswered { .. } => Some("repeat it: a commit that happened is not done twice".to_owned()),
+            Self::Database { .. } | Self::Corrupt { .. } | Self::Closed | Self::Forbidden { .. } => None,
         }
     }
 }
@@ -133,7 +141,11 @@ impl fmt::Display for Error {
                 write!(f, "the database has schema {found}, this version knows up to {known}")
             }
             Self::Open { path, source } => write!(f, "cannot open `{}`: {source}", path.display()),
-            Self::Database { doing, source } => write!(f, "the database failed while {doing}: {source}"),
+            Self::Database { doing, source, .. } => write!(f, "the database failed while {doing}: {source}"),
+            Self::Unanswered { doing } => write!(f, "the database did not answer while {doing}"),
+            Self::Conflict { what } => write!(f, "{what} was changed meanwhile"),
+            Self::LeaseLost => write!(f, "the node's lease is over"),
+            Self::Forbidden { what } => write!(f, "this scope may not {what}"),
             Self::Corrupt { what } => write!(f, "the database holds something unexpected: {what}"),
             Self::Closed => write!(f, "the store was closed"),
         }

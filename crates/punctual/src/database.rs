@@ -1,18 +1,30 @@
 //! Which database is meant: the flag, else the environment, else the file in the user's data folder.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::fmt;
+use std::path::PathBuf;
+
+use punctual_store::{Access, AnyStore, Postgres, PostgresSettings, Sqlite};
 
 use crate::Failure;
 
 /// Where the ledger is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Database {
-    path: PathBuf,
+pub enum Database {
+    /// In one file.
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+    },
+    /// In a PostgreSQL server.
+    Postgres {
+        /// Its address, with whatever it takes to get in.
+        url: String,
+    },
 }
 
 impl Database {
-    /// The database that `text` names (a path, or `sqlite:PATH`), or the default one.
+    /// The database that `text` names (a path, `sqlite:PATH` or `postgres://…`), or the default one.
     ///
     /// # Errors
     /// When the text names a database that this version cannot use, or no data folder is known.
@@ -20,37 +32,78 @@ impl Database {
     /// ```
     /// use punctual::Database;
     ///
-    /// assert_eq!(Database::choose(Some("sqlite:jobs.db"))?.path(), std::path::Path::new("jobs.db"));
+    /// assert_eq!(Database::choose(Some("sqlite:jobs.db"))?.to_string(), "jobs.db");
+    /// assert_eq!(Database::choose(Some("postgres://ada:secret@db/jobs"))?.to_string(), "postgres://ada@db/jobs");
     /// # Ok::<(), punctual::Failure>(())
     /// ```
     pub fn choose(text: Option<&str>) -> Result<Self, Failure> {
-        let path = match text {
-            Some(text) => named(text)?,
-            None => data_folder(|name| std::env::var_os(name))?.join("punctual.db"),
-        };
-        Ok(Self { path })
+        match text {
+            Some(text) => named(text),
+            None => {
+                Ok(Self::Sqlite { path: data_folder(|name| std::env::var_os(name))?.join("punctual.db") })
+            }
+        }
     }
 
-    /// The file.
-    pub fn path(&self) -> &Path {
-        &self.path
+    /// Opens it; creates the tables that are missing.
+    ///
+    /// # Errors
+    /// When it cannot be reached or opened, or a newer version wrote it.
+    pub async fn open(&self, access: Access) -> Result<AnyStore, Failure> {
+        Ok(match self {
+            Self::Sqlite { path } => AnyStore::Sqlite(Sqlite::open(path, access)?),
+            Self::Postgres { url } => AnyStore::Postgres(Postgres::open(PostgresSettings::new(url)).await?),
+        })
     }
 
-    /// The launch journal that belongs to it.
-    pub fn journal(&self) -> PathBuf {
-        let mut name = self.path.as_os_str().to_owned();
-        name.push(".launches");
-        name.into()
+    /// The launch journal of a node that serves it.
+    ///
+    /// # Errors
+    /// When no data folder is known.
+    pub fn journal(&self) -> Result<PathBuf, Failure> {
+        match self {
+            Self::Sqlite { path } => {
+                let mut name = path.as_os_str().to_owned();
+                name.push(".launches");
+                Ok(name.into())
+            }
+            // Nodes on one host have one each; what a dead node leaves is in doubt for the others.
+            Self::Postgres { .. } => {
+                let folder = data_folder(|name| std::env::var_os(name))?;
+                std::fs::create_dir_all(&folder).map_err(|error| {
+                    Failure::world(format!("cannot create `{}`: {error}", folder.display()))
+                })?;
+                Ok(folder.join(format!("node-{}.launches", std::process::id())))
+            }
+        }
     }
 }
 
-fn named(text: &str) -> Result<PathBuf, Failure> {
+impl fmt::Display for Database {
+    /// Without the password.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite { path } => path.display().fmt(f),
+            Self::Postgres { url } => f.write_str(&without_password(url)),
+        }
+    }
+}
+
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let Some((login, place)) = rest.rsplit_once('@') else { return url.to_owned() };
+    let user = login.split(':').next().unwrap_or_default();
+    format!("{scheme}://{user}@{place}")
+}
+
+fn named(text: &str) -> Result<Database, Failure> {
     let path = match text.split_once(':') {
         Some(("sqlite", path)) => path.strip_prefix("//").unwrap_or(path),
-        Some((scheme @ ("postgres" | "postgresql" | "mysql"), _)) => {
+        Some(("postgres" | "postgresql", _)) => return Ok(Database::Postgres { url: text.to_owned() }),
+        Some((scheme @ ("mysql" | "mariadb" | "mssql"), _)) => {
             return Err(Failure::invalid(
-                format!("`{scheme}` databases are not supported by this version"),
-                "give the path of a SQLite file",
+                format!("`{scheme}` databases are not supported"),
+                "give the path of a SQLite file, or `postgres://…`",
             ));
         }
         _ => text,
@@ -61,7 +114,7 @@ fn named(text: &str) -> Result<PathBuf, Failure> {
             "give the path of a SQLite file, such as `punctual.db`; it is created if it is missing",
         ));
     }
-    Ok(path.into())
+    Ok(Database::Sqlite { path: path.into() })
 }
 
 /// The user's folder for data, as their system has it.
@@ -95,10 +148,11 @@ mod tests {
 
     #[test]
     fn a_database_that_cannot_be_used_is_refused_with_a_hint() {
-        for text in ["postgres://localhost/x", ":memory:", "sqlite:", ""] {
+        for text in ["mysql://localhost/x", ":memory:", "sqlite:", ""] {
             let failure = Database::choose(Some(text)).expect_err(text);
             assert!(failure.hint.is_some(), "{text}");
         }
-        assert_eq!(Database::choose(Some("sqlite://a/b.db")).map(|it| it.path).ok(), Some("a/b.db".into()));
+        let file = Database::choose(Some("sqlite://a/b.db")).expect("a file");
+        assert_eq!(file, Database::Sqlite { path: "a/b.db".into() });
     }
 }

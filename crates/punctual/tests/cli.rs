@@ -99,9 +99,9 @@ fn a_name_that_is_empty_or_too_long_is_refused() {
 #[test]
 fn a_database_of_another_kind_is_refused() {
     check(
-        &["--database", "postgres://localhost/x", "schedule", "list"],
+        &["--database", "mysql://localhost/x", "schedule", "list"],
         4,
-        "error: `postgres` databases are not supported by this version\nhint: give the path of a SQLite file",
+        "error: `mysql` databases are not supported\nhint: give the path of a SQLite file, or `postgres://…`",
     );
 }
 

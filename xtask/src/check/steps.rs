@@ -37,16 +37,23 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "fmt", says: "the code is formatted", pace: Pace::Fast, work: Work::Lines(fmt) },
     Step { name: "clippy", says: "no warning, in any target", pace: Pace::Fast, work: Work::Lines(clippy) },
     Step { name: "tidy", says: "the rules of the house hold", pace: Pace::Fast, work: Work::Call(tidy) },
-    Step { name: "tests", says: "all tests but the end-to-end ones pass, examples build", pace: Pace::Fast, work: Work::Call(tests) },
+    Step { name: "tests", says: "all tests but those of the next steps pass, examples build", pace: Pace::Fast, work: Work::Call(tests) },
     Step { name: "doctests", says: "the examples in the documentation run", pace: Pace::Full, work: Work::Lines(doctests) },
     Step { name: "docs", says: "the documentation builds without a warning", pace: Pace::Full, work: Work::Lines(docs) },
     Step { name: "deny", says: "licences, bans and sources of all dependencies are those of deny.toml", pace: Pace::Full, work: Work::Call(deny) },
     Step { name: "postgres", says: "a private PostgreSQL starts, is durable, hears only this machine, and goes", pace: Pace::Full, work: Work::Call(ground::postgres::smoke) },
+    Step { name: "stores", says: "the tests with `postgres` in their name pass on a private server", pace: Pace::Full, work: Work::Call(stores) },
     Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask", pace: Pace::Full, work: Work::Call(end_to_end) },
 ];
 
 /// Test targets with this at the start of their name are slow: they drive the real program.
 const END_TO_END_PREFIX: &str = "e2e_";
+
+/// Test targets with this in their name need a PostgreSQL server.
+const POSTGRES_PART: &str = "postgres";
+
+/// The suite that every store passes is behind this feature.
+const SUITE: [&str; 2] = ["--features", "punctual-store/conformance"];
 
 /// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
 const BINARY_VARIABLE: &str = "PUNCTUAL_TEST_BINARY";
@@ -63,7 +70,7 @@ fn fmt() -> Vec<Line> {
 }
 
 fn clippy() -> Vec<Line> {
-    vec![cargo("clippy --workspace --all-targets -- -D warnings")]
+    vec![cargo("clippy --workspace --all-targets --all-features -- -D warnings")]
 }
 
 fn tidy(_pace: Pace) -> Result<String, Failure> {
@@ -89,7 +96,21 @@ fn tests(_pace: Pace) -> Result<String, Failure> {
 fn tests_line(targets: &TestTargets) -> Line {
     let named = targets.ordinary.iter().flat_map(|name| ["--test", name]);
     let kinds = ["cargo", "test", "--workspace", "--lib", "--bins", "--examples"];
-    Line::new(kinds.into_iter().chain(named))
+    Line::new(kinds.into_iter().chain(SUITE).chain(named))
+}
+
+/// The tests that talk to PostgreSQL, each in databases of its own on one private server.
+fn stores(_pace: Pace) -> Result<String, Failure> {
+    let targets = test_targets(&repository::crates(&repository::root()?)?);
+    if targets.postgres.is_empty() {
+        let hint = format!("a test that needs a server has `{POSTGRES_PART}` in its name");
+        return Err(Failure::new("there is no test on PostgreSQL", hint));
+    }
+    let server = ground::postgres::Server::start()?;
+    let named = targets.postgres.iter().flat_map(|name| ["--test", name]);
+    let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(SUITE).chain(named));
+    shown(&line.with(ground::postgres::URL_VARIABLE, &server.url()))?;
+    Ok(targets.postgres.join(", "))
 }
 
 fn end_to_end(_pace: Pace) -> Result<String, Failure> {
@@ -109,6 +130,7 @@ fn end_to_end(_pace: Pace) -> Result<String, Failure> {
 #[derive(Default)]
 struct TestTargets {
     ordinary: Vec<String>,
+    postgres: Vec<String>,
     end_to_end: Vec<String>,
 }
 
@@ -118,6 +140,8 @@ fn test_targets(crates: &[Crate]) -> TestTargets {
         let is_test = target.kind.iter().any(|kind| kind == "test");
         let names = if target.name.starts_with(END_TO_END_PREFIX) {
             &mut targets.end_to_end
+        } else if target.name.contains(POSTGRES_PART) {
+            &mut targets.postgres
         } else {
             &mut targets.ordinary
         };
@@ -152,11 +176,12 @@ mod tests {
     use crate::repository::Target;
 
     #[test]
-    fn end_to_end_tests_are_told_from_the_others_by_name() {
+    fn slow_tests_and_those_with_a_server_are_told_from_the_others_by_name() {
         let target = |name: &str, kind: &str| Target { name: name.to_owned(), kind: vec![kind.to_owned()] };
         let targets = vec![
             target("punctual", "bin"),
             target("e2e_kill", "test"),
+            target("conformance_postgres", "test"),
             target("cli", "test"),
             target("cli", "test"),
         ];
@@ -167,10 +192,13 @@ mod tests {
             targets,
         };
         let targets = test_targets(&[member]);
-        assert_eq!(targets.end_to_end, ["e2e_kill"]);
+        assert_eq!(
+            (targets.end_to_end.len(), &targets.postgres[..]),
+            (1, &["conformance_postgres".to_owned()][..])
+        );
         assert_eq!(
             tests_line(&targets).to_string(),
-            "cargo test --workspace --lib --bins --examples --test cli"
+            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance --test cli"
         );
     }
 

@@ -7,6 +7,7 @@ shift
 cd /
 cat >/dev/null
 if [ -e "$folder/data/postmaster.pid" ]; then
-    "$@" stop --pgdata="$folder/data" --mode=fast --wait >/dev/null
+    # Nothing of it is kept, so that nothing needs to be written out before it ends.
+    "$@" stop --pgdata="$folder/data" --mode=immediate --wait >/dev/null
 fi
 rm -rf "$folder"

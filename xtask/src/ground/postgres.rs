@@ -1,8 +1,7 @@
 //! A PostgreSQL server of our own: in a temporary folder, on a free port of 127.0.0.1, gone afterwards.
 //!
 //! Start with [`Server::start`]. The server keeps its durable defaults (`fsync` on): what is tested on it shall hold
-//! on a real one. No store uses it yet; `check` only proves that it can be had, and the stores' conformance suite is
-//! to find it in [`URL_VARIABLE`].
+//! on a real one. `check` proves that it can be had; the tests of the store find it in [`URL_VARIABLE`].
 
 use std::io::Read as _;
 use std::net::TcpListener;

@@ -5,11 +5,12 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use punctual_plan::{Fence, Outcome, RUN_TIMEOUT, idempotency_key};
+use punctual_plan::{Fence, Outcome, Process, run_key};
 use punctual_store::Launchable;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::Finished;
@@ -28,57 +29,74 @@ const OUTPUT_WAIT: Duration = Duration::from_millis(200);
 pub(crate) struct Context {
     env: Vec<(&'static str, String)>,
     json: String,
+    /// How long it may take.
+    limit: Duration,
 }
 
 impl Context {
     /// Describes the run in the environment and as JSON.
     pub(crate) fn new(run: &Launchable, fence: Fence) -> Self {
-        let key = idempotency_key(run.schedule_id, run.scheduled_for);
+        let definition = &run.definition;
+        let key = run_key(definition.id, run.origin, &run.nonce, run.scheduled_for);
         let json = serde_json::json!({
-            "schedule_id": run.schedule_id.to_string(),
-            "schedule_name": run.schedule_name,
+            "schedule_id": definition.id.to_string(),
+            "schedule_name": definition.name,
+            "org_id": definition.owner.org_id,
+            "user_id": definition.owner.user_id,
+            "payload": definition.payload,
             "run_id": run.run.to_string(),
             "idempotency_key": key,
             "scheduled_for": run.scheduled_for.to_string(),
             "attempt": run.attempt,
             "fence": fence.0,
-            "origin": "tick",
+            "origin": run.origin.name(),
         });
         let env = vec![
-            ("PUNCTUAL_SCHEDULE_ID", run.schedule_id.to_string()),
-            ("PUNCTUAL_SCHEDULE_NAME", run.schedule_name.clone()),
+            ("PUNCTUAL_SCHEDULE_ID", definition.id.to_string()),
+            ("PUNCTUAL_SCHEDULE_NAME", definition.name.clone()),
             ("PUNCTUAL_RUN_ID", run.run.to_string()),
             ("PUNCTUAL_IDEMPOTENCY_KEY", key),
             ("PUNCTUAL_SCHEDULED_FOR", run.scheduled_for.to_string()),
             ("PUNCTUAL_ATTEMPT", run.attempt.to_string()),
         ];
-        Self { env, json: json.to_string() }
+        let limit = Duration::try_from(definition.policy.run_timeout).unwrap_or(Duration::MAX);
+        Self { env, json: json.to_string(), limit }
     }
 }
 
 /// Runs the program to its end, or until its time is up. `started` is called once it exists.
-pub(crate) async fn run(argv: &[String], context: &Context, started: impl FnOnce() + Send) -> Finished {
-    let mut child = match spawn(argv, context) {
+pub(crate) async fn run(
+    program: &Process,
+    context: &Context,
+    started: impl FnOnce() + Send,
+    cancel: &Notify,
+) -> Finished {
+    let mut child = match spawn(program, context) {
         Ok(child) => child,
-        Err(error) => return Finished::failed(format!("`{}`: {error}", argv.join(" "))),
+        Err(error) => return Finished::failed(format!("`{}`: {error}", program.argv.join(" "))),
     };
     started();
     let tail = Arc::new(Tail::default());
     let mut talk = tokio::spawn(talk(&mut child, context.json.clone(), Arc::clone(&tail)));
-    let outcome = end(&mut child).await;
+    let outcome = end(&mut child, context.limit, cancel).await;
     if timeout(OUTPUT_WAIT, &mut talk).await.is_err() {
         talk.abort();
     }
     Finished { outcome, output: tail.text().await }
 }
 
-fn spawn(argv: &[String], context: &Context) -> std::io::Result<Child> {
-    let (program, arguments) = argv.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
+fn spawn(process: &Process, context: &Context) -> std::io::Result<Child> {
+    let (program, arguments) = process.argv.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
     let inherited = INHERITED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
-    Command::new(program)
+    let mut command = Command::new(program);
+    if let Some(cwd) = &process.cwd {
+        command.current_dir(cwd);
+    }
+    command
         .args(arguments)
         .env_clear()
         .envs(inherited)
+        .envs(&process.env)
         .envs(context.env.iter().map(|(name, value)| (*name, value)))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -106,19 +124,20 @@ fn talk(child: &mut Child, json: String, tail: Arc<Tail>) -> impl Future<Output 
     }
 }
 
-/// Waits for the program; when its time is up, asks its whole group to end, then makes it.
-async fn end(child: &mut Child) -> Outcome {
-    let limit = Duration::try_from(RUN_TIMEOUT).unwrap_or(Duration::MAX);
-    if let Ok(ended) = timeout(limit, child.wait()).await {
-        return outcome(ended);
-    }
+/// Waits for the program; when its time is up or it is cancelled, asks its whole group to end, then makes it.
+async fn end(child: &mut Child, limit: Duration, cancel: &Notify) -> Outcome {
+    let early = tokio::select! {
+        ended = child.wait() => return outcome(ended),
+        () = tokio::time::sleep(limit) => Outcome::TimedOut,
+        () = cancel.notified() => Outcome::Cancelled { by: "the ledger".to_owned() },
+    };
     signal_group(child, Signal::TERM);
     if timeout(TERM_WAIT, child.wait()).await.is_err() {
         signal_group(child, Signal::KILL);
         // Nothing survives this signal; the wait collects what is left.
         let _ = child.wait().await;
     }
-    Outcome::TimedOut
+    early
 }
 
 fn signal_group(child: &Child, signal: Signal) {

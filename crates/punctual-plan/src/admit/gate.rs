@@ -71,7 +71,7 @@ pub(super) fn enter(row: &Due, admission: &Admission, world: &mut World) {
                     used.per_minute += 1;
                 }
             }
-            Claim::MaxRuns(schedule) => {
+            Claim::MaxRuns(schedule, _) => {
                 let standing = world.schedules.entry(*schedule).or_default();
                 if let Some(runs) = &mut standing.runs_left {
                     runs.left = runs.left.saturating_sub(1);
@@ -277,8 +277,8 @@ impl Gate<'_> {
                 .then(|| Claim::Probe(self.row.org, self.standing.target.clone())),
         );
         claims.extend(self.world.orgs.contains_key(&self.row.org).then_some(Claim::Place(self.row.org)));
-        let is_counted = self.is_planned() && !self.row.is_retry() && self.standing.runs_left.is_some();
-        claims.extend(is_counted.then_some(Claim::MaxRuns(self.row.schedule)));
+        let counted = self.standing.runs_left.filter(|_| self.is_planned() && !self.row.is_retry());
+        claims.extend(counted.map(|runs| Claim::MaxRuns(self.row.schedule, runs.max)));
         claims
     }
 }

@@ -107,8 +107,8 @@ pub enum Claim {
     Probe(OrgKey, String),
     /// A place under the org's limits.
     Place(OrgKey),
-    /// One of the schedule's `max_runs`.
-    MaxRuns(ScheduleKey),
+    /// One of so many runs that the schedule has in all.
+    MaxRuns(ScheduleKey, u64),
 }
 
 /// What an admission does to another run of its schedule.

@@ -145,7 +145,7 @@ impl Book {
             let attempt = Attempt { number: due.attempt, started_at: since, ended_at: None, reason: None };
             row.run.attempts.push(attempt);
         }
-        if admission.claims.iter().any(|claim| matches!(claim, Claim::MaxRuns(_))) {
+        if admission.claims.iter().any(|claim| matches!(claim, Claim::MaxRuns(..))) {
             self.spend(desk);
         }
     }

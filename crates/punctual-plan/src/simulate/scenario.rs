@@ -91,7 +91,7 @@ pub struct Behaviour {
 
 impl Behaviour {
     /// How long the attempt of a number, from 1, takes until its end is known.
-    pub(super) fn takes(&self, number: u32, timeout: SignedDuration) -> SignedDuration {
+    pub fn takes(&self, number: u32, timeout: SignedDuration) -> SignedDuration {
         match self.how {
             How::Launch if self.failing.hits(number) => SignedDuration::ZERO,
             How::Lost if self.failing.hits(number) => timeout,
@@ -116,7 +116,7 @@ pub enum Failing {
 
 impl Failing {
     /// Whether the attempt of a number, from 1, fails.
-    pub(super) fn hits(self, number: u32) -> bool {
+    pub fn hits(self, number: u32) -> bool {
         match self {
             Self::Never => false,
             Self::Always => true,

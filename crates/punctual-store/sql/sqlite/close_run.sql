@@ -1,4 +1,5 @@
--- Ends an armed row that does not run.
+-- Ends a row that is not in flight.
 UPDATE runs
-SET status = ?2, reason = ?3, detail = ?4, completed_at = ?5
-WHERE key = ?1 AND status = 'scheduled'
+SET status = ?2, reason = ?3, detail = ?4, completed_at = ?5, look_at = NULL,
+    wait_kind = NULL, wait_for = NULL, wait_since = NULL, wait_until = NULL
+WHERE key = ?1 AND status IN ('scheduled', 'waiting', 'retrying')

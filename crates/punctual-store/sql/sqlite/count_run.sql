@@ -1,9 +1,6 @@
 -- Frees the schedule and counts how its run ended.
 UPDATE schedule_state
-SET active_run      = CASE WHEN active_run = ?2 THEN NULL ELSE active_run END,
-    run_count       = run_count + 1,
-    success_count   = success_count + (?3 = 'success'),
-    failure_count   = failure_count + (?3 = 'failed'),
-    last_run_at     = ?4,
-    last_run_status = ?3
+SET active_run = nullif(active_run, ?2), run_count = ?3, success_count = ?4, failure_count = ?5,
+    consecutive_failures = ?6, last_finish = ?7, last_status = ?8,
+    last_success_at = coalesce(?9, last_success_at), last_success_run = coalesce(?10, last_success_run)
 WHERE schedule = ?1

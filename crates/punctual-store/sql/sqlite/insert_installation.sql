@@ -1,1 +1,3 @@
-INSERT INTO installation (one, fence, tz_version) VALUES (1, 0, ?1) ON CONFLICT (one) DO NOTHING
+INSERT INTO installation (one, fence, tz)
+SELECT 1, 0, key FROM tz_versions WHERE version = ?1
+ON CONFLICT (one) DO NOTHING

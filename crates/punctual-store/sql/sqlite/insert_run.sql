@@ -1,4 +1,5 @@
--- A tick that has its entry already is left as it is.
-INSERT INTO runs (scheduled_for, org, schedule, origin, nonce, fire_at, status, reason, detail, version, completed_at)
-VALUES (?1, ?2, ?3, 'tick', '', ?4, ?5, ?6, ?7, ?8, ?9)
-ON CONFLICT (scheduled_for, org, schedule, origin, nonce) DO NOTHING
+-- An entry of any kind; one that is there already is left as it is.
+INSERT INTO runs (scheduled_for, org, schedule, origin, nonce, shard, fire_at, look_at, status, reason, detail,
+                  version, tz, completed_at, is_forced)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+ON CONFLICT DO NOTHING

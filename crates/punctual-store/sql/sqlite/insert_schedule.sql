@@ -1,2 +1,3 @@
-INSERT INTO schedules (org, id, name, dialect, spec, timezone, target, version, created_at, updated_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?8)
+INSERT INTO schedules (org, id, name, user_id, description, tags, spec, definition, declared_set, version,
+                       created_at, updated_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11)

@@ -1,1 +1,2 @@
-UPDATE runs SET status = 'running', started_at = ?3 WHERE key = ?1 AND fence = ?2 AND status = 'enqueued'
+UPDATE runs SET status = 'running', started_at = ?4
+WHERE key = ?1 AND attempt = ?2 AND fence = ?3 AND status = 'enqueued'

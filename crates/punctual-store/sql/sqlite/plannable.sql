@@ -1,8 +1,6 @@
--- Schedules whose next unplanned tick is inside the horizon, nearest first.
-SELECT s.key, s.org, s.dialect, s.spec, s.timezone, s.id, st.version, st.planned_through, st.decided_through,
-       s.created_at
-FROM schedule_state AS st
-JOIN schedules AS s ON s.key = st.schedule
-WHERE st.next_tick <= ?1
-ORDER BY st.next_tick
-LIMIT ?2
+-- Schedules that want planning, those that wait longest first.
+SELECT schedule, org, version, planned_through, decided_through, admitted, last_start, last_finish, plan_at
+FROM schedule_state
+WHERE plan_at <= ?1 AND (?2 IS NULL OR shard IN (SELECT value FROM json_each(?2)))
+ORDER BY plan_at
+LIMIT ?3

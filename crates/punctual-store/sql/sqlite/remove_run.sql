@@ -1,1 +1,1 @@
-DELETE FROM runs WHERE key = ?1 AND status = 'scheduled'
+DELETE FROM runs WHERE key = ?1 AND status IN ('scheduled', 'waiting')

@@ -1,4 +1,4 @@
--- Ends a run in flight, if the fence is still the one it was launched under.
+-- Ends a run.
 UPDATE runs
-SET status = ?3, reason = ?4, detail = ?5, started_at = coalesce(started_at, ?6), completed_at = ?7, output = ?8
-WHERE key = ?1 AND fence = ?2 AND status IN ('enqueued', 'running')
+SET status = ?2, reason = ?3, detail = ?4, started_at = coalesce(?5, started_at), completed_at = ?6, look_at = NULL
+WHERE key = ?1

@@ -1,2 +1,1 @@
--- The runs that an earlier node left in flight now answer to this one.
-UPDATE runs SET fence = ?1 WHERE status IN ('enqueued', 'running') AND fence < ?1
+UPDATE runs SET fence = ?2 WHERE key = ?1

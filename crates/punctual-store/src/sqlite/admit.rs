@@ -1,125 +1,309 @@
-//! Rows become due and are admitted: claims and verdicts in one transaction.
+//! Admission: verdicts are carried out, each with its claims and effects or not at all.
 
-use jiff::Timestamp;
-use punctual_plan::{Admission, Due, Fence, OrgKey, Reason, RunKey, RunStatus, ScheduleKey, Verdict};
-use rusqlite::{Connection, Row, params};
+use std::sync::Arc;
 
-use super::audit::{self, Event};
-use super::decode::{change, column, instant, reason, rows, schedule_id, target, tick};
-use super::plan::{End, close};
-use super::{DEFAULT_ORG, sql};
-use crate::instant::from_micros;
-use crate::{BATCH_MAX, Commit, DueBatch, DueRow, Error, Launchable};
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{
+    Admission, Claim, Closed, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason,
+    RunKey, RunStatus, Schedule, ScheduleKey, Upstream, Verdict, Wait, Waiting, admission_event,
+};
+use punctual_time::{Anchor, Spec};
+use rusqlite::{CachedStatement, params};
 
-/// Rows whose instant has come, and when the next one is due.
-pub(super) fn due(db: &Connection, now: Timestamp) -> Result<DueBatch, Error> {
-    let limit = i64::try_from(BATCH_MAX).unwrap_or(i64::MAX);
-    let found = rows(db, sql!("due"), params![now.as_microsecond(), limit], |row| Ok(read_due(row)))?;
-    let next = rows(db, sql!("next_fire"), [now.as_microsecond()], |row| column::<Option<i64>>(row, 0))?;
-    // Rows beyond a full batch are due as well: look again at once.
-    let next_fire_at = if found.len() == BATCH_MAX { Some(now) } else { read_next(next)? };
-    let mut batch = DueBatch { rows: Vec::with_capacity(found.len()), unreadable: Vec::new(), next_fire_at };
-    for one in found {
-        match one {
-            Ok(row) => batch.rows.push(row),
-            Err(error) => batch.unreadable.push(error),
-        }
-    }
-    Ok(batch)
-}
+use super::audit::{About, record_event};
+use super::connection::{Db, doing, execute};
+use super::decode::status;
+use super::open::{End, Waker, close, done_by, go_on};
+use super::plan::{Place, PlanWriter};
+use super::settle::{self, Settling};
+use super::world::{limits, org_use, upstream};
+use super::{batch, sql};
+use crate::stored::{message_body, message_id, queue_of};
+use crate::{ANSWER_MARGIN_S, AdmitCommit, Batch, Commit, DueRow, Error};
 
-fn read_next(found: Vec<Option<i64>>) -> Result<Option<Timestamp>, Error> {
-    found.into_iter().flatten().next().map(from_micros).transpose()
-}
-
-fn read_due(row: &Row<'_>) -> Result<DueRow, Error> {
-    let (run, schedule) = (RunKey(column(row, 0)?), ScheduleKey(column(row, 1)?));
-    let (scheduled_for, fire_at) = (tick(row, 2)?, instant(row, 3)?);
-    Ok(DueRow {
-        due: Due {
-            run,
-            schedule,
-            org: OrgKey(column(row, 10)?),
-            origin: column::<String>(row, 11)?.parse().map_err(|error| Error::corrupt(format!("{error}")))?,
-            scheduled_for,
-            fire_at,
-            verdict: reason(row, 8)?,
-            waiting: None,
-            attempt: 1,
-            upstream: Vec::new(),
-            is_forced: false,
-        },
-        active_run: column::<Option<i64>>(row, 4)?.map(RunKey),
-        launch: Launchable {
-            run,
-            schedule,
-            schedule_id: schedule_id(&column::<String>(row, 5)?)?,
-            schedule_name: column(row, 6)?,
-            scheduled_for,
-            fire_at,
-            attempt: 1,
-            action: target(&column::<String>(row, 7)?)?,
-        },
+/// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
+pub(super) fn admit(db: &Db, head: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
+    batch::once(db, head, || {
+        let mut admitting = Admitting {
+            db,
+            head,
+            state: db.prepare(sql!("admit_state"))?,
+            run: db.prepare(sql!("admit_run"))?,
+            waker: Waker::new(db, head.now)?,
+        };
+        admissions.iter().map(|one| admitting.carry_out(one)).collect()
     })
 }
 
-/// Carries out verdicts. A start whose claim is taken by another run in the meantime stays armed.
-pub(super) fn admit(
-    db: &Connection,
-    fence: Fence,
-    now: Timestamp,
-    admissions: &[Admission],
-) -> Result<Vec<Commit>, Error> {
-    let at = At { db, fence, now };
-    admissions.iter().map(|one| at.carry_out(one)).collect()
+struct Admitting<'a> {
+    db: &'a Db,
+    head: Batch,
+    state: CachedStatement<'a>,
+    run: CachedStatement<'a>,
+    waker: Waker<'a>,
 }
 
-struct At<'a> {
-    db: &'a Connection,
-    fence: Fence,
-    now: Timestamp,
+/// When a run in flight that nobody answers for is given up.
+pub(super) fn deadline(row: &DueRow, now: Timestamp) -> Timestamp {
+    let patience = row
+        .launch
+        .definition
+        .policy
+        .run_timeout
+        .checked_add(SignedDuration::from_secs(ANSWER_MARGIN_S))
+        .unwrap_or(SignedDuration::MAX);
+    now.saturating_add(patience).unwrap_or(Timestamp::MAX)
 }
 
-impl At<'_> {
-    fn carry_out(&self, one: &Admission) -> Result<Commit, Error> {
-        match &one.verdict {
-            Verdict::Start => self.start(one),
-            Verdict::Later(at) => self.refire(one.run, *at),
-            // No stored policy makes a run wait yet; one that did would stay armed and be asked again.
-            Verdict::Wait(_) => Ok(Commit::Stale),
-            Verdict::Skip(reason) => self.end(one, RunStatus::Skipped, reason),
-            Verdict::Miss(reason) => self.end(one, RunStatus::Missed, reason),
-            Verdict::Fail(reason) => self.end(one, RunStatus::Failed, reason),
+impl Admitting<'_> {
+    fn carry_out(&mut self, one: &AdmitCommit) -> Result<Commit, Error> {
+        let admission = &one.admission;
+        let is_plain = admission.effects.is_empty()
+            && admission.claims.iter().all(|claim| matches!(claim, Claim::Lane(Lane::Schedule(_))));
+        match &admission.verdict {
+            // Such a start writes two rows under one guard: there is nothing to undo.
+            Verdict::Start if is_plain => self.start(one),
+            Verdict::Later(at) => {
+                let row = params![admission.run.0, at.as_microsecond()];
+                Ok(done_by(self.db.change(sql!("later_run"), row)?))
+            }
+            _ => self.all_or_nothing(|this| this.carry_out_whole(one)),
         }
     }
 
-    fn start(&self, one: &Admission) -> Result<Commit, Error> {
-        let claimed = change(self.db, sql!("claim_schedule"), params![one.schedule.0, one.run.0])?;
-        if claimed == 0 {
-            return Ok(Commit::Stale);
+    /// Undoes what was written if it turns out stale.
+    fn all_or_nothing(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<Commit, Error>,
+    ) -> Result<Commit, Error> {
+        let db = self.db;
+        let step = |command: &str| db.connection.execute_batch(command).map_err(doing("admitting"));
+        step("SAVEPOINT one")?;
+        let commit = work(self)?;
+        if commit == Commit::Stale {
+            step("ROLLBACK TO one")?;
         }
-        let row = params![one.run.0, self.fence.0, self.now.as_microsecond()];
-        if change(self.db, sql!("admit_run"), row)? == 1 {
-            return Ok(Commit::Done);
-        }
-        // The row was retired meanwhile: the claim goes back.
-        change(self.db, sql!("release_schedule"), params![one.schedule.0, one.run.0])?;
-        Ok(Commit::Stale)
+        step("RELEASE one")?;
+        Ok(commit)
     }
 
-    fn refire(&self, run: RunKey, at: Timestamp) -> Result<Commit, Error> {
-        let moved = change(self.db, sql!("refire_run"), params![run.0, at.as_microsecond()])?;
-        Ok(if moved == 1 { Commit::Done } else { Commit::Stale })
-    }
-
-    fn end(&self, one: &Admission, status: RunStatus, reason: &Reason) -> Result<Commit, Error> {
-        let commit = close(self.db, &End { run: one.run, status, reason, at: self.now })?;
+    fn carry_out_whole(&mut self, one: &AdmitCommit) -> Result<Commit, Error> {
+        let admission = &one.admission;
+        let commit = match &admission.verdict {
+            Verdict::Start => self.start_with_claims(one)?,
+            Verdict::Wait(waiting) => self.wait(one, waiting)?,
+            Verdict::Later(_) => Commit::Stale,
+            Verdict::Skip(reason) => self.end(one, RunStatus::Skipped, reason)?,
+            Verdict::Miss(reason) => self.end(one, RunStatus::Missed, reason)?,
+            Verdict::Fail(reason) => self.end(one, RunStatus::Failed, reason)?,
+        };
         if commit == Commit::Done {
-            let kind = format!("schedule.{status}");
-            let detail = format!("{}: {reason}", one.run);
-            let event = Event { org: DEFAULT_ORG, schedule: one.schedule, kind: &kind, detail, at: self.now };
-            audit::record(self.db, &event)?;
+            for effect in &admission.effects {
+                self.affect(one, effect)?;
+            }
         }
         Ok(commit)
     }
+
+    fn start_with_claims(&mut self, one: &AdmitCommit) -> Result<Commit, Error> {
+        let mut max_runs = None;
+        for claim in &one.admission.claims {
+            let is_taken = match claim {
+                // Taken with the schedule's own row.
+                Claim::Lane(Lane::Schedule(_)) => true,
+                Claim::Lane(Lane::Shared(org, key)) => {
+                    self.db.change(sql!("take_lane"), params![org.0, key, one.admission.run.0])? == 1
+                }
+                Claim::Guard(org, key) => {
+                    self.db.change(sql!("take_guard"), params![org.0, key, one.admission.run.0])? == 1
+                }
+                Claim::Probe(org, target) => self.probe(*org, target, one.admission.run)?,
+                Claim::Place(org) => self.place(*org)?,
+                Claim::MaxRuns(schedule, max) => {
+                    max_runs = Some(*max);
+                    self.db.value::<u64>(sql!("admitted"), [schedule.0])?.is_some_and(|had| had < *max)
+                }
+            };
+            if !is_taken {
+                return Ok(Commit::Stale);
+            }
+        }
+        let commit = self.start(one)?;
+        if let Some(max) = max_runs.filter(|_| commit == Commit::Done) {
+            self.spend(one, max)?;
+        }
+        Ok(commit)
+    }
+
+    /// The row and its schedule: the last part of every start.
+    fn start(&mut self, one: &AdmitCommit) -> Result<Commit, Error> {
+        let (due, now) = (&one.row.due, self.head.now.as_microsecond());
+        let is_exclusive =
+            one.admission.claims.iter().any(|claim| matches!(claim, Claim::Lane(Lane::Schedule(_))));
+        let is_counted = !due.is_retry() && matches!(due.origin, Origin::Tick | Origin::Chained);
+        let launched = (due.origin == Origin::Tick).then(|| due.scheduled_for.as_second());
+        let row = params![due.schedule.0, due.run.0, is_exclusive, is_counted, now, launched];
+        if execute(&mut self.state, row)? == 0 {
+            return Ok(Commit::Stale);
+        }
+        let (fence, look_at) = (self.head.fence.0, deadline(&one.row, self.head.now).as_microsecond());
+        let definition = &one.row.launch.definition;
+        let queue = queue_of(definition);
+        let is_first = due.waiting.is_none() && !due.is_retry() && queue.is_none();
+        let admitted = if is_first {
+            execute(&mut self.run, params![due.run.0, due.attempt, fence, now, look_at])?
+        } else {
+            self.db
+                .change(sql!("admit_again"), params![due.run.0, due.attempt, fence, now, look_at, queue])?
+        };
+        if admitted == 0 {
+            return Ok(Commit::Stale);
+        }
+        if let Some(body) = message_body(&one.row.launch) {
+            let (run, id) = (due.run.0, message_id(&one.row.launch));
+            let row = params![due.org.0, run, due.attempt, id, body, now];
+            self.db.change(sql!("insert_outbox"), row)?;
+        }
+        let timing = definition.when.timing().filter(|_| due.origin == Origin::Tick);
+        let floats = |spec: &Spec, anchor| matches!(spec, Spec::Every(_)) && anchor == Anchor::LastStart;
+        if timing.is_some_and(|timing| floats(&timing.spec, timing.anchor)) {
+            self.db.change(sql!("float"), params![due.schedule.0, now])?;
+        }
+        Ok(Commit::Done)
+    }
+
+    fn probe(&self, org: OrgKey, target: &str, run: RunKey) -> Result<bool, Error> {
+        let at = self.head.now.as_microsecond();
+        if self.db.change(sql!("take_probe"), params![org.0, target, run.0, at])? == 0 {
+            return Ok(false);
+        }
+        let row = params![org.0, target, at, "open", "half_open", run.0];
+        self.db.change(sql!("insert_transition"), row)?;
+        Ok(true)
+    }
+
+    fn place(&self, org: OrgKey) -> Result<bool, Error> {
+        let Some(limits) = limits(self.db, org)? else { return Ok(true) };
+        let used = org_use(self.db, org, self.head.now)?;
+        let has_room = |max: Option<u32>, used: u32| max.is_none_or(|max| used < max);
+        if !has_room(limits.runs_in_flight, used.in_flight)
+            || !has_room(limits.runs_per_minute, used.per_minute)
+        {
+            return Ok(false);
+        }
+        let row = params![org.0, used.minute, used.per_minute + 1, used.in_flight + 1];
+        self.db.change(sql!("put_org_use"), row)?;
+        Ok(true)
+    }
+
+    /// After the last run that `max_runs` allows, what is armed beyond it goes.
+    fn spend(&self, one: &AdmitCommit, max: u64) -> Result<(), Error> {
+        let (schedule, now) = (one.admission.schedule.0, self.head.now);
+        if self.db.value::<u64>(sql!("admitted"), [schedule])?.is_none_or(|admitted| admitted < max) {
+            return Ok(());
+        }
+        self.db.change(sql!("spend"), params![schedule, now.as_microsecond()])?;
+        self.db.change(sql!("remove_ahead"), params![schedule, now.as_second()]).map(|_| ())
+    }
+
+    fn wait(&mut self, one: &AdmitCommit, waiting: &Waiting) -> Result<Commit, Error> {
+        let look_at = match &waiting.wait {
+            Wait::Limit { limit: OrgLimit::PerMinute } => waiting.deadline.min(next_minute(self.head.now)),
+            wait if self.is_over(one, wait)? => self.head.now,
+            _ => waiting.deadline,
+        };
+        let (kind, wanted) = crate::stored::wait_columns(&waiting.wait);
+        let row = params![
+            one.admission.run.0,
+            look_at.as_microsecond(),
+            kind,
+            wanted,
+            waiting.since.as_microsecond(),
+            waiting.deadline.as_microsecond()
+        ];
+        self.waker.expect();
+        Ok(done_by(self.db.change(sql!("wait_run"), row)?))
+    }
+
+    /// Whether what a row is about to wait for has happened since it was judged: nothing else would wake it.
+    fn is_over(&self, one: &AdmitCommit, wait: &Wait) -> Result<bool, Error> {
+        let due = &one.row.due;
+        match wait {
+            Wait::Turn { behind } => {
+                let found = self.db.first(sql!("present_status"), [behind.0], |row| status(row, 0))?;
+                let Some(other) = found.filter(|other| !other.is_terminal()) else { return Ok(true) };
+                // Only where turns are taken does one wait behind a run that is to be tried again.
+                let takes_turns = |one: Arc<Schedule>| one.policy.overlap == Overlap::Queue;
+                Ok(!other.is_in_flight() && !self.present(due.schedule)?.is_some_and(takes_turns))
+            }
+            Wait::Upstream { schedule } => {
+                let Some(definition) = self.present(due.schedule)? else { return Ok(true) };
+                let known = upstream(self.db, due.org, &definition, due.scheduled_for)?;
+                let is_pending = |one: &Upstream| one.latest.is_some_and(|(_, status)| !status.is_terminal());
+                Ok(!known.iter().any(|one| one.schedule == *schedule && is_pending(one)))
+            }
+            Wait::Limit { limit: OrgLimit::InFlight } => {
+                let Some(limits) = limits(self.db, due.org)? else { return Ok(true) };
+                let used = org_use(self.db, due.org, self.head.now)?.in_flight;
+                Ok(limits.runs_in_flight.is_none_or(|max| used < max))
+            }
+            Wait::Limit { limit: OrgLimit::PerMinute } => Ok(false),
+        }
+    }
+
+    /// The definition that a schedule has now; a row may be of an earlier one.
+    fn present(&self, schedule: ScheduleKey) -> Result<Option<Arc<Schedule>>, Error> {
+        let version = self.db.value(sql!("present_version"), [schedule.0])?;
+        version.map(|version| self.db.definition(schedule, version)).transpose()
+    }
+
+    fn end(&self, one: &AdmitCommit, status: RunStatus, reason: &Reason) -> Result<Commit, Error> {
+        let Admission { run, schedule, .. } = one.admission;
+        let (due, now) = (&one.row.due, self.head.now);
+        if close(self.db, &End { run, status, reason, at: now })? == Commit::Stale {
+            return Ok(Commit::Stale);
+        }
+        if let Some(event) = admission_event(&one.admission, due.scheduled_for) {
+            record_event(self.db, About::schedule(due.org, schedule, now).of_run(run), &event)?;
+        }
+        self.waker.behind(due.org, run)?;
+        if due.origin == Origin::Tick {
+            self.waker.upstream(due.org, &one.row.launch.definition.name)?;
+        }
+        go_on(self.db, due.org, schedule, now)?;
+        Ok(Commit::Done)
+    }
+
+    fn affect(&mut self, one: &AdmitCommit, effect: &Effect) -> Result<(), Error> {
+        let (due, at) = (&one.row.due, self.head.now);
+        match effect {
+            Effect::Cancel(run, reason) => {
+                let by = match reason {
+                    Reason::Cancelled { by } => by.clone(),
+                    other => other.to_string(),
+                };
+                settle::end_as(&mut Settling::new(self.db, at)?, *run, Outcome::Cancelled { by })
+            }
+            Effect::EndRetry(run, reason) => {
+                close(self.db, &End { run: *run, status: RunStatus::Failed, reason, at })?;
+                self.waker.behind(due.org, *run)
+            }
+            Effect::EndWait(run, reason) => {
+                let end = End { run: *run, status: RunStatus::Skipped, reason, at };
+                if close(self.db, &end)? == Commit::Stale {
+                    return Ok(());
+                }
+                let definition = &one.row.launch.definition;
+                let place = Place::of(due.org, due.schedule, definition);
+                let closed = Closed { run: *run, end: NonFire::Skipped(reason.clone()) };
+                PlanWriter::new(self.db, at)?.closed(place, definition, &closed)
+            }
+        }
+    }
+}
+
+/// When the next minute begins.
+fn next_minute(at: Timestamp) -> Timestamp {
+    let second = (at.as_second().div_euclid(60) + 1) * 60;
+    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
 }

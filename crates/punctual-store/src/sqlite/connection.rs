@@ -1,27 +1,64 @@
-//! How a connection is opened: durable, and patient with the others.
+//! How a connection is opened: durable, and patient with the others; and how statements are run on it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use punctual_plan::{Schedule, ScheduleKey};
+use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row};
 
-use super::Access;
-use crate::Error;
+use super::decode::column;
+use super::{Access, sql};
+use crate::cache::Definitions;
+use crate::stored::remains;
+use crate::{DocumentKind, Error, Shared, decode};
 
 /// How long a statement waits for another process's transaction before it gives up.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
 
-/// Page cache of a connection, in KiB.
-const CACHE_KIB: i64 = 64 * 1024;
+/// Page cache of a connection that writes, in KiB: the hot pages of a million schedules. It grows as it is needed.
+const WRITE_CACHE_KIB: i64 = 256 * 1024;
+
+/// Page cache of a connection that reads, in KiB: each commit of another connection empties it anyway.
+const READ_CACHE_KIB: i64 = 64 * 1024;
 
 /// Prepared statements kept per connection; more than there are `.sql` files.
-const STATEMENTS_MAX: usize = 64;
+const STATEMENTS_MAX: usize = 256;
+
+/// Turns SQLite's error into ours, with what was being done.
+pub(super) fn doing(what: &'static str) -> impl Fn(rusqlite::Error) -> Error {
+    move |source| match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            Error::corrupt(format!("{source}, seen while {what}"))
+        }
+        code => Error::Database { doing: what, is_transient: is_transient(code), source: Arc::new(source) },
+    }
+}
+
+/// Faults of the surroundings, which may end by themselves: then the same call succeeds.
+fn is_transient(code: Option<ErrorCode>) -> bool {
+    matches!(
+        code,
+        Some(
+            ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::DiskFull
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::OutOfMemory
+                | ErrorCode::OperationInterrupted
+                | ErrorCode::FileLockingProtocolFailed
+        )
+    )
+}
 
 /// A connection for the writer thread, or for anybody who writes.
 pub(super) fn writable(path: &Path, access: Access) -> Result<Connection, Error> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = open(path, flags)?;
+    set(&connection, "cache_size", -WRITE_CACHE_KIB)?;
     set(&connection, "journal_mode", "wal")?;
     // Every commit is on disk before it is answered.
     set(&connection, "synchronous", "full")?;
@@ -36,6 +73,7 @@ pub(super) fn writable(path: &Path, access: Access) -> Result<Connection, Error>
 /// A connection for reading.
 pub(super) fn readable(path: &Path) -> Result<Connection, Error> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    set(&connection, "cache_size", -READ_CACHE_KIB)?;
     set(&connection, "query_only", "on")?;
     Ok(connection)
 }
@@ -44,7 +82,7 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(path, flags).map_err(|source| Error::open(path, source))?;
     connection.busy_timeout(BUSY_WAIT).map_err(|source| Error::open(path, source))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-    set(&connection, "cache_size", -CACHE_KIB)?;
+    set(&connection, "temp_store", "memory")?;
     Ok(connection)
 }
 
@@ -56,5 +94,137 @@ fn set(connection: &Connection, name: &str, value: impl rusqlite::ToSql) -> Resu
             rusqlite::Error::QueryReturnedNoRows => Ok(()),
             other => Err(other),
         })
-        .map_err(Error::doing("setting up the connection"))
+        .map_err(doing("setting up the connection"))
+}
+
+/// A connection at work, with the definitions that were read before.
+pub(super) struct Db {
+    pub(super) connection: Connection,
+    pub(super) definitions: Arc<Definitions>,
+}
+
+impl Db {
+    /// A statement that is run many times.
+    pub(super) fn prepare(&self, statement: &str) -> Result<CachedStatement<'_>, Error> {
+        self.connection.prepare_cached(statement).map_err(doing("preparing a statement"))
+    }
+
+    /// Runs a query and reads every row.
+    pub(super) fn rows<T>(
+        &self,
+        statement: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        rows(&mut self.prepare(statement)?, params, read)
+    }
+
+    /// Runs a query of which the first row counts.
+    pub(super) fn first<T>(
+        &self,
+        statement: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        first(&mut self.prepare(statement)?, params, read)
+    }
+
+    /// Runs a query that gives one value, if any.
+    pub(super) fn value<T: rusqlite::types::FromSql>(
+        &self,
+        statement: &str,
+        params: impl Params,
+    ) -> Result<Option<T>, Error> {
+        self.prepare(statement)?.query_row(params, |row| row.get(0)).optional().map_err(doing("reading"))
+    }
+
+    /// Runs a statement that changes rows; gives back how many.
+    pub(super) fn change(&self, statement: &str, params: impl Params) -> Result<usize, Error> {
+        self.prepare(statement)?.execute(params).map_err(doing("writing"))
+    }
+
+    /// The number that the database gave to the row that was just inserted.
+    pub(super) fn inserted(&self) -> i64 {
+        self.connection.last_insert_rowid()
+    }
+
+    /// The definition of a version; parsed once.
+    pub(super) fn definition(&self, schedule: ScheduleKey, version: i64) -> Result<Arc<Schedule>, Error> {
+        self.definitions.get(schedule, version, || {
+            let found = self.first(sql!("definition"), (schedule.0, version), |row| {
+                Ok((column::<i64>(row, 0)?, column::<String>(row, 1)?))
+            })?;
+            let missing = || Error::corrupt(format!("version {version} of schedule {} is gone", schedule.0));
+            let (org, text) = found.ok_or_else(missing)?;
+            self.parse(org, &text)
+        })
+    }
+
+    /// The definition of a version, or what can still be read of it and why the rest cannot.
+    pub(super) fn readable(
+        &self,
+        schedule: ScheduleKey,
+        version: i64,
+    ) -> Result<(Arc<Schedule>, Option<String>), Error> {
+        match self.definition(schedule, version) {
+            Ok(definition) => Ok((definition, None)),
+            Err(Error::Corrupt { what }) => {
+                let text: Option<String> =
+                    self.first(sql!("definition"), (schedule.0, version), |row| column(row, 1))?;
+                Ok((Arc::new(remains(text.as_deref().unwrap_or_default(), version)), Some(what)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads a definition with what its org shares, if it needs that.
+    pub(super) fn parse(&self, org: i64, text: &str) -> Result<Schedule, Error> {
+        let unreadable = |error: crate::Unreadable| Error::corrupt(error.to_string());
+        match decode(text, &Shared::default()) {
+            Ok(definition) => Ok(definition),
+            // Most need nothing shared; those that do say what they lack.
+            Err(_) => decode(text, &self.shared(org)?).map_err(unreadable),
+        }
+    }
+
+    /// The calendars and quiet hours of an org.
+    fn shared(&self, org: i64) -> Result<Shared, Error> {
+        let mut shared = Shared::default();
+        for kind in [DocumentKind::Calendar, DocumentKind::QuietHours] {
+            for document in super::documents::all(self, org, kind)? {
+                // One that cannot be read is missed by those who need it, and only by them.
+                let _ = shared.add(&document);
+            }
+        }
+        Ok(shared)
+    }
+}
+
+/// Runs a prepared query and reads every row.
+pub(super) fn rows<T>(
+    statement: &mut CachedStatement<'_>,
+    params: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    let mut rows = statement.query(params).map_err(doing("reading"))?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(doing("reading"))? {
+        found.push(read(row)?);
+    }
+    Ok(found)
+}
+
+/// Runs a prepared query of which the first row counts.
+pub(super) fn first<T>(
+    statement: &mut CachedStatement<'_>,
+    params: impl Params,
+    mut read: impl FnMut(&Row<'_>) -> Result<T, Error>,
+) -> Result<Option<T>, Error> {
+    let mut rows = statement.query(params).map_err(doing("reading"))?;
+    rows.next().map_err(doing("reading"))?.map(&mut read).transpose()
+}
+
+/// Runs a prepared statement that changes rows; gives back how many.
+pub(super) fn execute(statement: &mut CachedStatement<'_>, params: impl Params) -> Result<usize, Error> {
+    statement.execute(params).map_err(doing("writing"))
 }

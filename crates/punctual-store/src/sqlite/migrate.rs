@@ -1,61 +1,71 @@
 //! Brings the schema up to date: forward only, in one transaction, safe when two processes start at once.
 
+use std::path::{Path, PathBuf};
+
 use rusqlite::{Connection, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
-use super::sql;
+use super::connection::doing;
+use super::{now, sql};
 use crate::Error;
+use crate::stored::hex;
 
-struct Migration {
-    version: i64,
-    name: &'static str,
-    text: &'static str,
+/// One step of the schema.
+pub(super) struct Migration {
+    pub(super) version: i64,
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
+/// All of them, in order.
+pub(super) const MIGRATIONS: &[Migration] = &[Migration {
     version: 1,
     name: "ground",
     text: include_str!("../../migrations/sqlite/0001_ground.sql"),
 }];
 
-/// Applies what is missing.
-pub(super) fn run(connection: &mut Connection) -> Result<(), Error> {
-    let known = MIGRATIONS.last().map_or(0, |last| last.version);
-    if applied(connection)? == known {
+/// Applies what is missing; an existing database is copied beside itself first.
+pub(super) fn run(connection: &mut Connection, path: &Path, steps: &[Migration]) -> Result<(), Error> {
+    let known = steps.last().map_or(0, |last| last.version);
+    let found = applied(connection, steps)?;
+    if found > known {
+        return Err(Error::Newer { found, known });
+    }
+    if found == known {
         return Ok(());
+    }
+    if found > 0 {
+        back_up(connection, path, found)?;
     }
     // The write lock is taken before the second look, so the one who waited finds the work done.
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(Error::doing("starting the migration"))?;
-    transaction.execute_batch(sql!("create_migrations")).map_err(Error::doing("creating the schema"))?;
-    let found = applied(&transaction)?;
-    if found > known {
-        return Err(Error::Newer { found, known });
-    }
-    for migration in MIGRATIONS.iter().filter(|migration| migration.version > found) {
+        .map_err(doing("starting the migration"))?;
+    transaction.execute_batch(sql!("create_migrations")).map_err(doing("creating the schema"))?;
+    let found = applied(&transaction, steps)?;
+    for migration in steps.iter().filter(|migration| migration.version > found) {
         apply(&transaction, migration)?;
     }
-    transaction
-        .execute(sql!("insert_installation"), [punctual_time::tz_version()])
-        .map_err(Error::doing("creating the schema"))?;
-    transaction.commit().map_err(Error::doing("committing the migration"))
+    let tz = punctual_time::tz_version();
+    transaction.execute(sql!("insert_tz"), [tz]).map_err(doing("creating the schema"))?;
+    transaction.execute(sql!("insert_installation"), [tz]).map_err(doing("creating the schema"))?;
+    transaction.commit().map_err(doing("committing the migration"))
 }
 
 /// The newest migration that was applied; checks that the known ones were applied as they are here.
-fn applied(connection: &Connection) -> Result<i64, Error> {
-    let is_new = !connection.table_exists(None, "migrations").map_err(Error::doing("reading the schema"))?;
+pub(super) fn applied(connection: &Connection, steps: &[Migration]) -> Result<i64, Error> {
+    let is_new = !connection.table_exists(None, "migrations").map_err(doing("reading the schema"))?;
     if is_new {
         return Ok(0);
     }
     let mut statement =
-        connection.prepare(sql!("migrations_applied")).map_err(Error::doing("reading the schema"))?;
+        connection.prepare(sql!("migrations_applied")).map_err(doing("reading the schema"))?;
     let rows = statement
         .query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(2)?)))
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(Error::doing("reading the schema"))?;
+        .map_err(doing("reading the schema"))?;
     for (version, found) in &rows {
-        let Some(known) = MIGRATIONS.iter().find(|migration| migration.version == *version) else { continue };
+        let Some(known) = steps.iter().find(|migration| migration.version == *version) else { continue };
         if checksum(known.text) != *found {
             return Err(Error::corrupt(format!(
                 "migration {version} `{}` was applied in another form",
@@ -66,19 +76,106 @@ fn applied(connection: &Connection) -> Result<i64, Error> {
     Ok(rows.last().map_or(0, |(version, _)| *version))
 }
 
+/// Copies the database to a file beside it, named by the schema it has; a copy that exists is of the same moment or
+/// of a migration that failed, and stays.
+fn back_up(connection: &Connection, path: &Path, schema: i64) -> Result<(), Error> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".schema-{schema}.backup"));
+    let copy = PathBuf::from(name);
+    if copy.exists() {
+        return Ok(());
+    }
+    let mut unfinished = copy.as_os_str().to_owned();
+    unfinished.push(format!(".{}", std::process::id()));
+    copy_into(connection, Path::new(&unfinished))?;
+    std::fs::rename(&unfinished, &copy).map_err(|source| Error::open(copy, source))
+}
+
+/// Writes the whole database into a new file, as of one moment, on disk when it returns.
+pub(super) fn copy_into(connection: &Connection, path: &Path) -> Result<(), Error> {
+    let name = path.to_str().ok_or_else(|| {
+        let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, "its name is no text");
+        Error::open(path, source)
+    })?;
+    connection.execute(sql!("copy_whole"), [name]).map_err(doing("copying the database"))?;
+    std::fs::File::open(path).and_then(|file| file.sync_all()).map_err(|source| Error::open(path, source))
+}
+
 fn apply(transaction: &Connection, migration: &Migration) -> Result<(), Error> {
-    transaction.execute_batch(migration.text).map_err(Error::doing("creating the schema"))?;
-    let row = params![migration.version, migration.name, checksum(migration.text), applied_at()];
-    transaction.execute(sql!("insert_migration"), row).map_err(Error::doing("creating the schema"))?;
+    transaction.execute_batch(migration.text).map_err(doing("creating the schema"))?;
+    let applied_at = now().as_microsecond();
+    let row = params![migration.version, migration.name, checksum(migration.text), applied_at];
+    transaction.execute(sql!("insert_migration"), row).map_err(doing("creating the schema"))?;
     Ok(())
 }
 
-/// When a migration ran: for people who look, never for a decision.
-fn applied_at() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+fn checksum(text: &str) -> String {
+    hex(&Sha256::digest(text))
 }
 
-fn checksum(text: &str) -> String {
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::{Access, connection::writable};
+
+    const SECOND: Migration = Migration { version: 2, name: "more", text: "CREATE TABLE more (x) STRICT" };
+
+    fn ground() -> Migration {
+        let Migration { version, name, text } = MIGRATIONS[0];
+        Migration { version, name, text }
+    }
+
+    #[test]
+    fn an_existing_database_is_copied_before_it_is_migrated() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let copy = folder.path().join("ledger.db.schema-1.backup");
+        let mut connection = writable(&path, Access::Visit).unwrap();
+        run(&mut connection, &path, &[ground()]).unwrap();
+        assert!(!copy.exists(), "a new database needs no copy");
+        let steps = [ground(), Migration { text: "CREATE TABLE more (x INTEGER) STRICT", ..SECOND }];
+        run(&mut connection, &path, &steps).unwrap();
+        assert!(connection.table_exists(None, "more").unwrap());
+        let before = Connection::open(copy).unwrap();
+        assert!(!before.table_exists(None, "more").unwrap() && before.table_exists(None, "runs").unwrap());
+    }
+
+    #[test]
+    fn a_migration_that_fails_leaves_everything_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let mut connection = writable(&path, Access::Visit).unwrap();
+        run(&mut connection, &path, &[ground()]).unwrap();
+        // A STRICT table wants types: the statement is refused.
+        run(&mut connection, &path, &[ground(), SECOND]).expect_err("it cannot be applied");
+        assert_eq!(applied(&connection, &[ground()]).unwrap(), 1);
+        run(&mut connection, &path, &[ground()]).expect("the schema before is served");
+    }
+
+    #[test]
+    fn a_migration_that_was_altered_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let mut connection = writable(&path, Access::Visit).unwrap();
+        run(&mut connection, &path, &[ground()]).unwrap();
+        let altered = [Migration { text: "CREATE TABLE other (x INTEGER)", ..ground() }];
+        let refused = run(&mut connection, &path, &altered).expect_err("it differs");
+        assert!(refused.to_string().contains("in another form"), "{refused}");
+    }
+
+    #[test]
+    fn processes_that_start_at_once_migrate_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger.db");
+        let start = || {
+            let mut connection = writable(&path, Access::Visit)?;
+            run(&mut connection, &path, MIGRATIONS)
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(start)).collect();
+            for thread in threads {
+                thread.join().unwrap().expect("one of them migrates, the others wait");
+            }
+        });
+    }
 }

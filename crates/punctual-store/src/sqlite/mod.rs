@@ -1,39 +1,50 @@
-//! The ledger in one SQLite file: one writer thread with group commit, one reader thread.
+//! The ledger in one SQLite file: one writer thread with group commit, two reader threads.
 //!
 //! Start with [`Sqlite::open`]; each step of a tick's life has its file, and its statements are the
-//! `.sql` files of the same verbs.
+//! `.sql` files of the same verbs. `store` is the trait, call by call.
 
 mod admit;
 mod audit;
+mod batch;
+mod breakers;
+mod change;
+mod check;
 mod checkpoint;
 mod connection;
 mod decode;
+mod documents;
+mod due;
 mod lock;
 mod migrate;
 mod node;
+mod open;
+mod outbox;
 mod plan;
+mod queue;
 mod reader;
+mod retention;
 mod runs;
 mod schedules;
 mod settle;
+mod store;
+mod whole;
+mod world;
+mod write;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 
 use jiff::Timestamp;
-use punctual_plan::{Admission, Fence, OrgKey, ScheduleId};
 
-use crate::{
-    Commit, DueBatch, Ended, Error, Launchable, NewSchedule, Node, Page, PlanCommit, PlannableBatch,
-    RangeRow, RunRow, ScheduleRow, Selector, Started, Store,
-};
+use crate::cache::Definitions;
+use crate::{Cut, Error, Listed, Scope, Shards, Whose};
 use checkpoint::Checkpointer;
+use connection::Db;
 use lock::ServeLock;
 use reader::Reader;
 use writer::Writer;
-
-/// The org that everything belongs to until orgs can be made.
-pub(crate) const DEFAULT_ORG: OrgKey = OrgKey(1);
 
 /// The statement in `sql/sqlite/NAME.sql`.
 macro_rules! sql {
@@ -57,7 +68,12 @@ pub struct Sqlite {
     path: PathBuf,
     // The order matters: threads end before the lock is given back.
     writer: Writer,
+    /// For what the engine waits for.
     reader: Reader,
+    /// For lists, which may take long.
+    lister: Reader,
+    /// Up to which schedule retention has counted rows.
+    counted_through: AtomicI64,
     _checkpointer: Option<Checkpointer>,
     _lock: Option<ServeLock>,
 }
@@ -76,15 +92,23 @@ impl Sqlite {
             Access::Visit => None,
         };
         let mut connection = connection::writable(path, access)?;
-        migrate::run(&mut connection)?;
+        migrate::run(&mut connection, path, migrate::MIGRATIONS)?;
+        let definitions = Arc::new(Definitions::default());
+        let with = |connection| Db { connection, definitions: Arc::clone(&definitions) };
+        let db = with(connection);
         let checkpointer = match access {
-            Access::Serve => Some(Checkpointer::start(path)?),
+            Access::Serve => {
+                db.change(sql!("leave_all"), [now().as_microsecond()])?;
+                Some(Checkpointer::start(path)?)
+            }
             Access::Visit => None,
         };
         Ok(Self {
             path: path.to_owned(),
-            writer: Writer::start(connection),
-            reader: Reader::start(connection::readable(path)?),
+            writer: Writer::start(db),
+            reader: Reader::start(with(connection::readable(path)?)),
+            lister: Reader::start(with(connection::readable(path)?)),
+            counted_through: AtomicI64::new(0),
             _checkpointer: checkpointer,
             _lock: lock,
         })
@@ -99,6 +123,31 @@ impl Sqlite {
     pub fn path(&self) -> &Path {
         &self.path
     }
+
+    /// Copies the whole database, as of one moment, into a new file.
+    ///
+    /// # Errors
+    /// When the file exists already or cannot be written.
+    pub async fn backup(&self, to: &Path) -> Result<(), Error> {
+        let to = to.to_owned();
+        let connection = connection::writable(&self.path, Access::Serve)?;
+        // A connection of its own: a copy takes long, and nobody shall wait for it.
+        reader::elsewhere(move || migrate::copy_into(&connection, &to)).await
+    }
+
+    /// Gives the space of removed rows back to the disk; others wait meanwhile.
+    ///
+    /// # Errors
+    /// When the disk has no room for a second copy, or somebody else holds the file for too long.
+    pub async fn vacuum(&self) -> Result<(), Error> {
+        let connection = connection::writable(&self.path, Access::Visit)?;
+        let vacuum = move || {
+            connection.execute_batch("VACUUM").map_err(connection::doing("vacuuming"))?;
+            let truncate = connection.pragma(None, "wal_checkpoint", "TRUNCATE", |_| Ok(()));
+            truncate.map_err(connection::doing("vacuuming"))
+        };
+        reader::elsewhere(vacuum).await
+    }
 }
 
 /// Creates a folder that only its owner can look into: argument vectors and output are nobody else's.
@@ -109,69 +158,57 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).create(folder)
 }
 
-impl Store for Sqlite {
-    async fn plannable(&self, now: Timestamp, horizon: Timestamp) -> Result<PlannableBatch, Error> {
-        self.reader.run(move |db| plan::plannable(db, now, horizon)).await
-    }
+/// The host's clock, in the precision that the database keeps.
+fn now() -> Timestamp {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let micros = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
+}
 
-    async fn next_unplanned(&self) -> Result<Option<Timestamp>, Error> {
-        self.reader.run(plan::next_unplanned).await
+/// The shards that are asked for as a list of JSON; none for all.
+fn shard_list(whose: &Whose) -> Option<String> {
+    match whose {
+        Whose::Own(Shards::All) | Whose::Late(_) => None,
+        Whose::Own(Shards::Some(shards)) => Some(serde_json::Value::from(shards.clone()).to_string()),
     }
+}
 
-    async fn commit_plans(&self, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
-        self.writer.run(move |db| plan::commit(db, &plans)).await
+/// The org that a scope is confined to; none for the engine, which sees all.
+fn org_of(scope: &Scope) -> Option<i64> {
+    match scope {
+        Scope::Engine => None,
+        Scope::Org { org, .. } => Some(org.0),
     }
+}
 
-    async fn due(&self, now: Timestamp) -> Result<DueBatch, Error> {
-        self.reader.run(move |db| admit::due(db, now)).await
+/// Who does something, for the audit log.
+fn actor_of(scope: &Scope) -> Option<&str> {
+    match scope {
+        Scope::Engine => None,
+        Scope::Org { user, .. } => user.as_deref(),
     }
+}
 
-    async fn admit(
-        &self,
-        fence: Fence,
-        now: Timestamp,
-        admissions: Vec<Admission>,
-    ) -> Result<Vec<Commit>, Error> {
-        self.writer.run(move |db| admit::admit(db, fence, now, &admissions)).await
-    }
+/// How many rows are read for a page: one more than it has, which tells whether there is another.
+fn page_rows(cut: &Cut) -> i64 {
+    i64::from(cut.limit) + 1
+}
 
-    async fn mark_running(&self, fence: Fence, started: Vec<Started>) -> Result<(), Error> {
-        self.writer.run(move |db| settle::mark_running(db, fence, &started)).await
-    }
+/// A page of the rows that were read, and where the next one begins: after its last row.
+fn listed<T>(mut rows: Vec<T>, cut: &Cut, place: impl Fn(&T) -> String) -> Listed<T> {
+    let limit = usize::try_from(cut.limit).unwrap_or(usize::MAX);
+    let is_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| is_more).map(place);
+    Listed { rows, next }
+}
 
-    async fn settle(&self, fence: Fence, ended: Vec<Ended>) -> Result<Vec<Commit>, Error> {
-        self.writer.run(move |db| settle::settle(db, fence, &ended)).await
-    }
+/// A place that no list gave.
+fn bad_page(after: &str) -> Error {
+    Error::Conflict { what: format!("the page after `{after}`") }
+}
 
-    async fn take_over(&self, node: Node) -> Result<(Fence, Vec<Launchable>), Error> {
-        self.writer.run(move |db| node::take_over(db, &node)).await
-    }
-
-    async fn changed(&self) {
-        self.writer.changed().await;
-    }
-
-    async fn create(&self, schedule: NewSchedule) -> Result<(), Error> {
-        self.writer.run(move |db| schedules::create(db, &schedule)).await
-    }
-
-    async fn delete(&self, id: ScheduleId, now: Timestamp) -> Result<(), Error> {
-        self.writer.run(move |db| schedules::delete(db, id, now)).await
-    }
-
-    async fn schedules(&self) -> Result<Vec<ScheduleRow>, Error> {
-        self.reader.run(schedules::list).await
-    }
-
-    async fn find(&self, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
-        self.reader.run(move |db| schedules::find(db, &selector)).await
-    }
-
-    async fn runs(&self, id: ScheduleId, page: Page) -> Result<Vec<RunRow>, Error> {
-        self.reader.run(move |db| runs::runs(db, id, page)).await
-    }
-
-    async fn ranges(&self, id: ScheduleId, page: Page) -> Result<Vec<RangeRow>, Error> {
-        self.reader.run(move |db| runs::ranges(db, id, page)).await
-    }
+/// A token that nobody can guess, from the database's own source of randomness, which the system seeds.
+fn random_token(db: &Db) -> Result<String, Error> {
+    db.value(sql!("random_token"), [])?.ok_or_else(|| Error::corrupt("no random number"))
 }

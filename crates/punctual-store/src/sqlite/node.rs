@@ -1,33 +1,129 @@
-//! A node takes over: it gets the next fence and everything that was left in flight.
+//! Nodes: their fences, their leases, their shards, and the runs that those who are gone left behind.
 
-use punctual_plan::{Fence, RunKey, ScheduleKey};
-use rusqlite::{Connection, Row, params};
+use jiff::Timestamp;
+use punctual_plan::{Fence, OrgKey, RunKey, ScheduleKey};
+use rusqlite::{Row, params};
 
-use super::decode::{change, column, instant, rows, schedule_id, target, tick};
-use super::sql;
-use crate::{Error, Launchable, Node};
+use super::connection::Db;
+use super::decode::{column, instant, maybe_instant, named, tick};
+use super::{now, sql};
+use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, SHARDS, Shards};
 
-/// Raises the fence, so that nobody who served before can change a run any more.
-pub(super) fn take_over(db: &Connection, node: &Node) -> Result<(Fence, Vec<Launchable>), Error> {
-    let fence: i64 = db
-        .prepare_cached(sql!("raise_fence"))
-        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-        .map_err(Error::doing("taking over"))?;
-    let row = params![fence, node.id, node.pid, node.started_at.as_microsecond()];
-    change(db, sql!("insert_node"), row)?;
-    change(db, sql!("take_over"), [fence])?;
-    Ok((Fence(fence), rows(db, sql!("in_flight"), [fence], read_launchable)?))
+/// Registers a node under a new fence.
+pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
+    let fence: i64 = db.value(sql!("raise_fence"), [])?.ok_or_else(|| Error::corrupt("no installation"))?;
+    let at = now();
+    let lease_us = i64::try_from(node.lease.as_micros()).unwrap_or(i64::MAX);
+    let until = at.saturating_add(node.lease).unwrap_or(Timestamp::MAX);
+    let row = params![
+        fence,
+        node.id,
+        node.pid,
+        node.started_at.as_microsecond(),
+        at.as_microsecond(),
+        lease_us,
+        until.as_microsecond(),
+        node.tz_version,
+        node.version,
+    ];
+    db.change(sql!("insert_node"), row)?;
+    let newest: String = db.value(sql!("newest_tz"), [])?.unwrap_or_default();
+    // Versions are a year and a letter: they sort as text.
+    if node.tz_version > newest {
+        db.change(sql!("insert_tz"), [&node.tz_version])?;
+        db.change(sql!("raise_tz"), [&node.tz_version])?;
+    }
+    Ok(Joined { fence: Fence(fence), may_plan: node.tz_version >= newest })
 }
 
-fn read_launchable(row: &Row<'_>) -> Result<Launchable, Error> {
+/// Renews a node's lease and gives each living node its share of the shards.
+pub(super) fn heartbeat(db: &Db, fence: Fence) -> Result<Heartbeat, Error> {
+    let at = now();
+    let renewed = db.first(sql!("renew_lease"), params![fence.0, at.as_microsecond()], |row| {
+        Ok((instant(row, 0)?, column::<String>(row, 1)?))
+    })?;
+    let (lease_until, tz_version) = renewed.ok_or(Error::LeaseLost)?;
+    let newest: String = db.value(sql!("newest_tz"), [])?.unwrap_or_default();
+    let living: Vec<i64> = db.rows(sql!("living_nodes"), [at.as_microsecond()], |row| column(row, 0))?;
+    let shards = match living.as_slice() {
+        [_] => Shards::All,
+        _ => share(db, fence, &living)?,
+    };
+    Ok(Heartbeat { shards, lease_until, now: at, may_plan: tz_version >= newest })
+}
+
+/// Every shard belongs to one living node; a lease that moves gets a new epoch.
+fn share(db: &Db, fence: Fence, living: &[i64]) -> Result<Shards, Error> {
+    let leased: Vec<(u16, i64)> =
+        db.rows(sql!("shard_leases"), [], |row| Ok((column(row, 0)?, column(row, 1)?)))?;
+    let mut own = Vec::new();
+    for shard in 0..SHARDS {
+        let holder = living[usize::from(shard) % living.len()];
+        if !leased.contains(&(shard, holder)) {
+            db.change(sql!("lease_shard"), params![shard, holder])?;
+        }
+        if holder == fence.0 {
+            own.push(shard);
+        }
+    }
+    Ok(Shards::Some(own))
+}
+
+/// Gives up a node's lease and shards.
+pub(super) fn leave(db: &Db, fence: Fence) -> Result<(), Error> {
+    db.change(sql!("leave_node"), params![fence.0, now().as_microsecond()])?;
+    db.change(sql!("free_shards"), [fence.0]).map(|_| ())
+}
+
+/// Hands over the runs in flight of nodes that are gone, to one that is not gone itself.
+pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    let (at, limit) = (now().as_microsecond(), i64::try_from(limit).unwrap_or(i64::MAX));
+    if db.value::<i64>(sql!("is_living"), params![fence.0, at])?.is_none() {
+        return Err(Error::LeaseLost);
+    }
+    let query = params![fence.0, at, limit];
+    let found = db.rows(sql!("orphans"), query, |row| read_launchable(db, row))?;
+    let mut take = db.prepare(sql!("take_over"))?;
+    let mut taken = Vec::with_capacity(found.len());
+    for launch in found {
+        super::connection::execute(&mut take, params![launch.run.0, fence.0])?;
+        taken.push(launch);
+    }
+    Ok(taken)
+}
+
+/// Reads what a launch needs: key, schedule, org, origin, nonce, tick, fire time, attempt, version.
+pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Error> {
+    let schedule = ScheduleKey(column(row, 1)?);
+    // A run that was launched has to be answered for, even if its definition cannot be read any more.
+    let (definition, _) = db.readable(schedule, column(row, 8)?)?;
     Ok(Launchable {
         run: RunKey(column(row, 0)?),
-        schedule: ScheduleKey(column(row, 1)?),
-        scheduled_for: tick(row, 2)?,
-        fire_at: instant(row, 3)?,
-        attempt: column(row, 4)?,
-        schedule_id: schedule_id(&column::<String>(row, 5)?)?,
-        schedule_name: column(row, 6)?,
-        action: target(&column::<String>(row, 7)?)?,
+        schedule,
+        org: OrgKey(column(row, 2)?),
+        definition,
+        origin: named(row, 3)?,
+        nonce: column(row, 4)?,
+        scheduled_for: tick(row, 5)?,
+        fire_at: instant(row, 6)?,
+        attempt: column(row, 7)?,
+    })
+}
+
+/// The nodes, newest first.
+pub(super) fn nodes(db: &Db) -> Result<Vec<NodeRow>, Error> {
+    db.rows(sql!("list_nodes"), [], |row| {
+        Ok(NodeRow {
+            fence: Fence(column(row, 0)?),
+            id: column(row, 1)?,
+            pid: column(row, 2)?,
+            started_at: instant(row, 3)?,
+            seen_at: instant(row, 4)?,
+            lease_until: instant(row, 5)?,
+            shards: column(row, 6)?,
+            tz_version: column(row, 7)?,
+            version: column(row, 8)?,
+            left_at: maybe_instant(row, 9)?,
+        })
     })
 }

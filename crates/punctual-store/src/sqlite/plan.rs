@@ -1,204 +1,312 @@
 //! Plans go into the ledger: cursor, entries, ranges and audit events in one transaction.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Cursor, Entry, EntryState, LateRow, NonFire, OrgKey, Plan, Policy, Range, Reason, RunKey, RunStatus,
-    ScheduleKey,
+    Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, LateRow, OrgKey, Origin, Plan, Range, Reason, RunKey,
+    RunStatus, Schedule, ScheduleKey, end_event, plan_events,
 };
-use rusqlite::{Connection, Row, params};
+use punctual_time::{Anchor, Spec, Timing};
+use rusqlite::{CachedStatement, Row, params};
 
-use super::audit::{self, Event};
-use super::decode::{Spec, change, column, instant, reason, rows, schedule_id, tick};
-use super::sql;
-use crate::instant::from_seconds;
-use crate::{Commit, Error, PlanCommit, Plannable, PlannableBatch};
+use super::audit::{About, record_event};
+use super::connection::{Db, execute};
+use super::decode::{column, instant, maybe_instant, reason, tick};
+use super::open::{End, Waker, close, exhaust, go_on};
+use super::{batch, shard_list, sql};
+use crate::stored::shard_of;
+use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Whose};
 
-/// Schedules in one planning batch: small enough that what is due meanwhile does not wait for it.
-const PLANNABLE_MAX: i64 = 500;
-
-/// Schedules whose next unplanned tick is inside the horizon.
-pub(super) fn plannable(
-    db: &Connection,
-    now: Timestamp,
-    horizon: Timestamp,
-) -> Result<PlannableBatch, Error> {
-    let found = rows(db, sql!("plannable"), params![horizon.as_second(), PLANNABLE_MAX], |row| {
-        Ok(read_plannable(row))
-    })?;
-    let mut batch = PlannableBatch::default();
-    for one in found {
-        match one {
-            Ok(schedule) => batch.ready.push(with_late_rows(db, schedule, now)?),
-            Err(error) => batch.unreadable.push(error),
+/// Schedules that want planning, with their late rows.
+pub(super) fn plannable(db: &Db, ask: &Ask) -> Result<PlannableBatch, Error> {
+    let cut = cut_of(ask).as_microsecond();
+    let shards = shard_list(&ask.whose);
+    let limit = i64::try_from(ask.limit).unwrap_or(i64::MAX);
+    let mut found = db.rows(sql!("plannable"), params![cut, shards, limit], read_state)?;
+    // Of those that want it together the older schedule comes first.
+    found.sort_unstable_by_key(|state| (state.plan_at, state.schedule));
+    let next_plan_at = if found.len() >= ask.limit {
+        Some(ask.now)
+    } else {
+        db.first(sql!("next_plan"), params![cut, shards], |row| instant(row, 0))?
+    };
+    let mut batch =
+        PlannableBatch { ready: Vec::with_capacity(found.len()), unreadable: Vec::new(), next_plan_at };
+    for state in found {
+        match ready(db, &state, ask.now) {
+            Ok(Some(schedule)) => batch.ready.push(schedule),
+            // One that only follows others has nothing to plan.
+            Ok(None) => {}
+            Err(error @ Error::Corrupt { .. }) => batch.unreadable.push((state.schedule, error)),
+            Err(error) => return Err(error),
         }
     }
     Ok(batch)
 }
 
-fn with_late_rows(db: &Connection, mut schedule: Plannable, now: Timestamp) -> Result<Plannable, Error> {
-    schedule.late = rows(db, sql!("late_rows"), params![schedule.schedule.0, now.as_microsecond()], |row| {
+/// The instant up to which work is wanted.
+pub(super) fn cut_of(ask: &Ask) -> Timestamp {
+    match ask.whose {
+        Whose::Own(_) => ask.now,
+        Whose::Late(by) => ask.now.saturating_sub(by).unwrap_or(Timestamp::MIN),
+    }
+}
+
+/// The columns of `plannable`.
+struct StateRow {
+    schedule: ScheduleKey,
+    org: OrgKey,
+    version: i64,
+    cursor: Cursor,
+    admitted: u64,
+    last_start: Option<Timestamp>,
+    last_finish: Option<Timestamp>,
+    plan_at: i64,
+}
+
+fn read_state(row: &Row<'_>) -> Result<StateRow, Error> {
+    Ok(StateRow {
+        schedule: ScheduleKey(column(row, 0)?),
+        org: OrgKey(column(row, 1)?),
+        version: column(row, 2)?,
+        cursor: Cursor { planned_through: instant(row, 3)?, decided_through: instant(row, 4)? },
+        admitted: column(row, 5)?,
+        last_start: maybe_instant(row, 6)?,
+        last_finish: maybe_instant(row, 7)?,
+        plan_at: column(row, 8)?,
+    })
+}
+
+fn ready(db: &Db, state: &StateRow, now: Timestamp) -> Result<Option<Plannable>, Error> {
+    let definition = db.definition(state.schedule, state.version)?;
+    let Some(mut timing) = definition.when.timing().cloned() else { return Ok(None) };
+    timing.runs = state.admitted;
+    timing.last = match timing.anchor {
+        Anchor::Fixed => None,
+        Anchor::LastStart => state.last_start,
+        Anchor::LastFinish => state.last_finish,
+    };
+    let late = late_rows(db, state, &definition, now)?;
+    let outstanding = if is_floating(&timing) {
+        db.value(sql!("outstanding"), [state.schedule.0])?.unwrap_or(0)
+    } else {
+        0
+    };
+    let (schedule, org, cursor) = (state.schedule, state.org, state.cursor);
+    Ok(Some(Plannable { schedule, org, definition, timing, cursor, late, outstanding }))
+}
+
+/// Whether each tick hangs on the run before it.
+pub(super) fn is_floating(timing: &Timing) -> bool {
+    matches!(timing.spec, Spec::Every(_)) && timing.anchor != Anchor::Fixed
+}
+
+fn late_rows(
+    db: &Db,
+    state: &StateRow,
+    definition: &Schedule,
+    now: Timestamp,
+) -> Result<Vec<LateRow>, Error> {
+    // What is armed was armed by the last plan or the one before it, each at most the longest window ahead.
+    let reach = LOOKAHEAD_MAX + definition.policy.jitter.max + SignedDuration::from_secs(1);
+    let from = state.cursor.decided_through.saturating_sub(reach).unwrap_or(Timestamp::MIN);
+    let query = params![state.schedule.0, now.as_microsecond(), from.as_second()];
+    db.rows(sql!("late_rows"), query, |row| {
         Ok(LateRow {
             run: RunKey(column(row, 0)?),
             scheduled_for: tick(row, 1)?,
             fire_at: instant(row, 2)?,
             verdict: reason(row, 3)?,
         })
-    })?;
-    Ok(schedule)
-}
-
-fn read_plannable(row: &Row<'_>) -> Result<Plannable, Error> {
-    let text = |index: usize| column::<String>(row, index);
-    let (dialect, spec, timezone, id) = (text(2)?, text(3)?, text(4)?, text(5)?);
-    let created_at = instant(row, 9)?;
-    let parsed = Spec { id: &id, dialect: &dialect, spec: &spec, timezone: &timezone, created_at }.parse()?;
-    Ok(Plannable {
-        schedule: ScheduleKey(column(row, 0)?),
-        org: OrgKey(column(row, 1)?),
-        version: column(row, 6)?,
-        id: schedule_id(&id)?,
-        timing: parsed.timing,
-        policy: Policy::default(),
-        cursor: Cursor { planned_through: instant(row, 7)?, decided_through: instant(row, 8)? },
-        late: Vec::new(),
     })
 }
 
-/// The nearest tick that no ledger row stands for yet.
-pub(super) fn next_unplanned(db: &Connection) -> Result<Option<Timestamp>, Error> {
-    let found = rows(db, sql!("next_tick"), [], |row| column::<Option<i64>>(row, 0))?;
-    found.into_iter().flatten().next().map(from_seconds).transpose()
-}
-
 /// Writes each plan whole, or leaves it out because somebody else planned or changed the schedule first.
-pub(super) fn commit(db: &Connection, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
-    plans.iter().map(|one| commit_one(db, one)).collect()
+pub(super) fn commit(db: &Db, head: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
+    batch::once(db, head, || {
+        let mut cursor = db.prepare(sql!("move_cursor"))?;
+        let mut writer = PlanWriter::new(db, head.now)?;
+        plans.iter().map(|one| commit_one(&mut cursor, &mut writer, one)).collect()
+    })
 }
 
-fn commit_one(db: &Connection, one: &PlanCommit) -> Result<Commit, Error> {
+fn commit_one(
+    cursor: &mut CachedStatement<'_>,
+    writer: &mut PlanWriter<'_>,
+    one: &PlanCommit,
+) -> Result<Commit, Error> {
     let plan = &one.plan;
-    let moved = change(
-        db,
-        sql!("move_cursor"),
-        params![
-            one.schedule.0,
-            one.version,
-            plan.cursor.planned_through.as_microsecond(),
-            plan.cursor.decided_through.as_microsecond(),
-            plan.next_tick.map(Timestamp::as_second),
-            one.from.planned_through.as_microsecond(),
-        ],
-    )?;
-    if moved == 0 {
+    let row = params![
+        one.schedule.0,
+        one.definition.version,
+        one.from.planned_through.as_microsecond(),
+        one.from.decided_through.as_microsecond(),
+        plan.cursor.planned_through.as_microsecond(),
+        plan.cursor.decided_through.as_microsecond(),
+        plan.next_tick.map(Timestamp::as_second),
+        plan.plan_at.map(Timestamp::as_microsecond),
+    ];
+    if execute(cursor, row)? == 0 {
         return Ok(Commit::Stale);
     }
-    Writing { db, org: one.org, schedule: one.schedule, version: one.version }.write(plan)?;
+    writer.write(Place::of(one.org, one.schedule, &one.definition), &one.definition, plan)?;
+    // A plan that ended the row on which the next tick hung has yet to find that tick.
+    if !plan.closed.is_empty() {
+        go_on(writer.db, one.org, one.schedule, writer.now)?;
+    } else if plan.next_tick.is_none() {
+        exhaust(writer.db, one.org, one.schedule, writer.now)?;
+    }
     Ok(Commit::Done)
 }
 
-/// The rows of one plan on their way into the tables.
-pub(super) struct Writing<'a> {
-    pub(super) db: &'a Connection,
+/// Where the rows of a plan belong.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
     pub(super) org: OrgKey,
     pub(super) schedule: ScheduleKey,
     pub(super) version: i64,
+    pub(super) shard: u16,
 }
 
-impl Writing<'_> {
+impl Place {
+    pub(super) fn of(org: OrgKey, schedule: ScheduleKey, definition: &Schedule) -> Self {
+        Self { org, schedule, version: definition.version, shard: shard_of(definition.id) }
+    }
+}
+
+/// The rows of plans on their way into the tables.
+pub(super) struct PlanWriter<'a> {
+    pub(super) db: &'a Db,
+    pub(super) now: Timestamp,
+    tz: i64,
+    tick: CachedStatement<'a>,
+    pub(super) waker: Waker<'a>,
+}
+
+impl<'a> PlanWriter<'a> {
+    pub(super) fn new(db: &'a Db, now: Timestamp) -> Result<Self, Error> {
+        let tz = db.value(sql!("installation_tz"), [])?.unwrap_or_default();
+        Ok(Self { db, now, tz, tick: db.prepare(sql!("insert_tick"))?, waker: Waker::new(db, now)? })
+    }
+
+    /// The same, at another instant.
+    pub(super) fn at(&mut self, now: Timestamp) -> &mut Self {
+        self.now = now;
+        self.waker.now = now;
+        self
+    }
+
     /// Writes everything of a plan but its cursor.
-    pub(super) fn write(&self, plan: &Plan) -> Result<(), Error> {
-        let decided_at = plan.cursor.decided_through;
+    pub(super) fn write(&mut self, at: Place, definition: &Schedule, plan: &Plan) -> Result<(), Error> {
         for entry in &plan.entries {
-            self.insert(entry, decided_at)?;
+            self.entry(at, entry)?;
         }
         for range in &plan.ranges {
-            self.insert_range(range, decided_at)?;
+            self.range(at, range)?;
         }
         for one in &plan.closed {
-            let (status, reason) = (one.end.status(), one.end.reason());
-            let end = End { run: one.run, status, reason, at: decided_at };
-            if close(self.db, &end)? == Commit::Done {
-                self.ended(&one.end, &one.run, decided_at)?;
-            }
+            self.close(at, definition, one)?;
         }
         for one in &plan.refired {
-            change(self.db, sql!("refire_run"), params![one.run.0, one.fire_at.as_microsecond()])?;
+            self.db.change(sql!("refire_run"), params![one.run.0, one.fire_at.as_microsecond()])?;
+        }
+        let Some(timing) = definition.when.timing() else { return Ok(()) };
+        let about = About::schedule(at.org, at.schedule, self.now);
+        for event in plan_events(plan, timing, &definition.policy, self.now) {
+            record_event(self.db, about, &event)?;
         }
         Ok(())
     }
 
-    fn insert(&self, entry: &Entry, decided_at: Timestamp) -> Result<(), Error> {
+    fn entry(&mut self, at: Place, entry: &Entry) -> Result<(), Error> {
+        let fire_at = entry.fire_at.as_microsecond();
         let (status, reason) = match &entry.state {
-            EntryState::Scheduled => (RunStatus::Scheduled, None),
-            EntryState::Suppressed(reason) => (RunStatus::Scheduled, Some(reason)),
-            EntryState::Ended(end) => (end.status(), Some(end.reason())),
+            EntryState::Scheduled => {
+                let second = entry.scheduled_for.as_second();
+                let row = params![second, at.org.0, at.schedule.0, at.shard, fire_at, at.version, self.tz];
+                return execute(&mut self.tick, row).map(|_| ());
+            }
+            EntryState::Suppressed(reason) => (RunStatus::Scheduled, reason),
+            EntryState::Ended(end) => (end.status(), end.reason()),
         };
-        let inserted = change(
-            self.db,
-            sql!("insert_run"),
-            params![
-                entry.scheduled_for.as_second(),
-                self.org.0,
-                self.schedule.0,
-                entry.fire_at.as_microsecond(),
-                status.name(),
-                reason.map(Reason::code),
-                reason.map(Reason::detail),
-                self.version,
-                status.is_terminal().then(|| decided_at.as_microsecond()),
-            ],
-        )?;
-        match &entry.state {
-            EntryState::Ended(end) if inserted == 1 => self.ended(end, &entry.scheduled_for, decided_at),
-            _ => Ok(()),
+        let new = NewRow {
+            origin: Origin::Tick,
+            nonce: "",
+            scheduled_for: entry.scheduled_for,
+            fire_at: entry.fire_at,
+            status,
+            reason: Some(reason),
+            is_forced: false,
+        };
+        self.insert(at, &new).map(|_| ())
+    }
+
+    /// Writes a row of any kind; gives back whether it is new.
+    pub(super) fn insert(&self, at: Place, new: &NewRow<'_>) -> Result<bool, Error> {
+        let is_over = new.status.is_terminal();
+        let row = params![
+            new.scheduled_for.as_second(),
+            at.org.0,
+            at.schedule.0,
+            new.origin.name(),
+            new.nonce,
+            at.shard,
+            new.fire_at.as_microsecond(),
+            (!is_over).then(|| new.fire_at.as_microsecond()),
+            new.status.name(),
+            new.reason.map(Reason::code),
+            new.reason.map(Reason::detail),
+            at.version,
+            self.tz,
+            is_over.then(|| self.now.as_microsecond()),
+            new.is_forced,
+        ];
+        Ok(self.db.change(sql!("insert_run"), row)? == 1)
+    }
+
+    fn range(&self, at: Place, range: &Range) -> Result<(), Error> {
+        let row = params![
+            at.schedule.0,
+            range.first.as_second(),
+            range.last.as_second(),
+            at.org.0,
+            i64::try_from(range.count).unwrap_or(i64::MAX),
+            range.end.status().name(),
+            range.end.reason().code(),
+            range.end.reason().detail(),
+            at.version,
+            self.now.as_microsecond(),
+        ];
+        self.db.change(sql!("insert_range"), row).map(|_| ())
+    }
+
+    fn close(&self, at: Place, definition: &Schedule, one: &Closed) -> Result<(), Error> {
+        let (status, reason) = (one.end.status(), one.end.reason());
+        let end = End { run: one.run, status, reason, at: self.now };
+        if close(self.db, &end)? == Commit::Stale {
+            return Ok(());
         }
+        self.closed(at, definition, one)
     }
 
-    fn insert_range(&self, range: &Range, decided_at: Timestamp) -> Result<(), Error> {
-        change(
-            self.db,
-            sql!("insert_range"),
-            params![
-                self.org.0,
-                self.schedule.0,
-                range.first.as_second(),
-                range.last.as_second(),
-                i64::try_from(range.count).unwrap_or(i64::MAX),
-                range.end.reason().code(),
-                range.end.reason().detail(),
-                self.version,
-                decided_at.as_microsecond(),
-                range.end.status().name(),
-            ],
-        )?;
-        let ticks = format!("{} ticks from {} to {}", range.count, range.first, range.last);
-        self.ended(&range.end, &ticks, decided_at)
-    }
-
-    fn ended(&self, end: &NonFire, what: &dyn std::fmt::Display, at: Timestamp) -> Result<(), Error> {
-        let kind = format!("schedule.{}", end.status());
-        let detail = format!("{what}: {}", end.reason());
-        let event = Event { org: self.org, schedule: self.schedule, kind: &kind, detail, at };
-        audit::record(self.db, &event)
+    /// What follows when an open row has ended: its event, and those who waited for it.
+    pub(super) fn closed(&self, at: Place, definition: &Schedule, one: &Closed) -> Result<(), Error> {
+        let run = one.run;
+        if let Some(tick) = self.db.first(sql!("row_tick"), [run.0], |row| tick(row, 0))? {
+            let about = About::schedule(at.org, at.schedule, self.now).of_run(run);
+            record_event(self.db, about, &end_event(tick, &one.end))?;
+        }
+        self.waker.behind(at.org, run)?;
+        self.waker.upstream(at.org, &definition.name)
     }
 }
 
-/// The end of an armed row that does not run.
-pub(super) struct End<'a> {
-    pub(super) run: RunKey,
+/// A row to be written.
+pub(super) struct NewRow<'a> {
+    pub(super) origin: Origin,
+    pub(super) nonce: &'a str,
+    pub(super) scheduled_for: Timestamp,
+    pub(super) fire_at: Timestamp,
     pub(super) status: RunStatus,
-    pub(super) reason: &'a Reason,
-    pub(super) at: Timestamp,
-}
-
-/// Ends an armed row, unless it is armed no more.
-pub(super) fn close(db: &Connection, end: &End<'_>) -> Result<Commit, Error> {
-    let row = params![
-        end.run.0,
-        end.status.name(),
-        end.reason.code(),
-        end.reason.detail(),
-        end.at.as_microsecond()
-    ];
-    Ok(if change(db, sql!("close_run"), row)? == 1 { Commit::Done } else { Commit::Stale })
+    pub(super) reason: Option<&'a Reason>,
+    pub(super) is_forced: bool,
 }

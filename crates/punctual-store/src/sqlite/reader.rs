@@ -3,12 +3,12 @@
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use super::connection::{Db, doing};
 use crate::Error;
 
-type Job = Box<dyn FnOnce(&Connection) + Send>;
+type Job = Box<dyn FnOnce(&Db) + Send>;
 
 /// A handle on the reader thread; the thread ends when the handle is dropped.
 pub(super) struct Reader {
@@ -18,11 +18,11 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Starts the thread on its connection.
-    pub(super) fn start(connection: Connection) -> Self {
+    pub(super) fn start(db: Db) -> Self {
         let (jobs, inbox) = channel::<Job>();
         let thread = std::thread::spawn(move || {
             for job in inbox {
-                job(&connection);
+                job(&db);
             }
         });
         Self { jobs: Some(jobs), thread: Some(thread) }
@@ -32,25 +32,34 @@ impl Reader {
     pub(super) async fn run<T, W>(&self, work: W) -> Result<T, Error>
     where
         T: Send + 'static,
-        W: FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |connection| {
+        let job: Job = Box::new(move |db| {
             // The caller may have gone away; then nobody wants the answer.
-            let _ = reply.send(in_transaction(connection, work));
+            let _ = reply.send(in_transaction(db, work));
         });
         self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or(Error::Closed)?;
         answer.await.map_err(|_| Error::Closed)?
     }
 }
 
-fn in_transaction<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, Error>,
+/// Waits for work that takes long, on a thread of its own.
+pub(super) async fn elsewhere<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    connection.execute_batch("BEGIN").map_err(Error::doing("starting to read"))?;
-    let result = work(connection);
-    connection.execute_batch("COMMIT").map_err(Error::doing("reading"))?;
+    let (reply, answer) = oneshot::channel();
+    std::thread::spawn(move || {
+        // The caller may have gone away; the work is done all the same.
+        let _ = reply.send(work());
+    });
+    answer.await.map_err(|_| Error::Closed)?
+}
+
+fn in_transaction<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Result<T, Error> {
+    db.connection.execute_batch("BEGIN").map_err(doing("starting to read"))?;
+    let result = work(db);
+    db.connection.execute_batch("COMMIT").map_err(doing("reading"))?;
     result
 }
 

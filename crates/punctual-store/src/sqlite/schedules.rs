@@ -1,160 +1,142 @@
-//! Definitions: created with their first window, listed, found, deleted with what they leave behind.
+//! Definitions, read: found, listed, with their versions and those who use something.
 
 use jiff::Timestamp;
-use punctual_plan::{
-    Before, Change, Cursor, Open, OpenKind, RunKey, ScheduleId, ScheduleKey, change as decide,
-};
-use rusqlite::{Connection, Row, params};
+use punctual_plan::{Counters, Cursor, Open, OpenKind, RunKey, RunState, ScheduleId, ScheduleKey, State};
+use rusqlite::{Row, params};
 
-use super::audit::{self, Event};
-use super::decode::{
-    DefinitionColumns, change, column, encode_target, instant, maybe_instant, maybe_tick, rows, tick,
-};
-use super::plan::Writing;
-use super::{DEFAULT_ORG, sql};
-use crate::{Error, NewSchedule, ScheduleRow, Selector};
-
-/// A list shows at most this many schedules.
-const LIST_MAX: i64 = 1_000_000;
-
-/// Writes a schedule, its cursor and the rows of its first window.
-pub(super) fn create(db: &Connection, new: &NewSchedule) -> Result<(), Error> {
-    let definition = &new.definition;
-    let at = new.created_at.as_microsecond();
-    let row = params![
-        DEFAULT_ORG.0,
-        definition.id.to_string(),
-        definition.name,
-        definition.dialect.to_string(),
-        definition.spec,
-        definition.timezone(),
-        encode_target(&definition.target.action)?,
-        at,
-    ];
-    change(db, sql!("insert_schedule"), row).map_err(|error| name_taken(error, &definition.name))?;
-    let schedule = ScheduleKey(db.last_insert_rowid());
-    let cursor = new.plan.cursor;
-    let row = params![
-        schedule.0,
-        cursor.planned_through.as_microsecond(),
-        cursor.decided_through.as_microsecond(),
-        new.plan.next_tick.map(Timestamp::as_second),
-    ];
-    change(db, sql!("insert_state"), row)?;
-    Writing { db, org: DEFAULT_ORG, schedule, version: 1 }.write(&new.plan)?;
-    let detail = definition.name.clone();
-    audit::record(
-        db,
-        &Event { org: DEFAULT_ORG, schedule, kind: "schedule.created", detail, at: new.created_at },
-    )
-}
-
-/// Turns the index's refusal into the sentence a person needs.
-fn name_taken(error: Error, name: &str) -> Error {
-    match &error {
-        Error::Database { source, .. }
-            if source.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
-                && source.to_string().contains("schedules.name") =>
-        {
-            Error::NameTaken { name: name.to_owned() }
-        }
-        _ => error,
-    }
-}
-
-/// Deletes a schedule; rows in the future vanish, those at or before now end as skipped.
-pub(super) fn delete(db: &Connection, id: ScheduleId, now: Timestamp) -> Result<(), Error> {
-    let selector = Selector::Id(id);
-    let missing = || Error::NotFound { what: selector.to_string() };
-    let schedule = key_of(db, &selector)?.ok_or_else(missing)?;
-    // One that cannot be read any more can still be deleted; which ticks it lacks, nobody can tell.
-    let definition = match find(db, &selector) {
-        Ok(row) => row.map(|row| row.definition),
-        Err(Error::Corrupt { .. }) => None,
-        Err(error) => return Err(error),
-    };
-    if change(db, sql!("retire_schedule"), params![schedule.0, now.as_microsecond()])? == 0 {
-        return Err(missing());
-    }
-    let open = rows(db, sql!("armed_rows"), [schedule.0], |row| {
-        let kind = OpenKind::Unlaunched;
-        Ok(Open { run: RunKey(column(row, 0)?), scheduled_for: tick(row, 1)?, kind })
-    })?;
-    let cursor = cursor_of(db, schedule)?.ok_or_else(missing)?;
-    let timing = definition.as_ref().and_then(|definition| definition.when.timing());
-    let before = Before { timing, cursor, open: &open, slept: None, launched_through: None };
-    let changed = decide(&before, &Change::Delete, now);
-    for run in &changed.removed {
-        change(db, sql!("remove_run"), [run.0])?;
-    }
-    let cursor = changed.plan.cursor;
-    let version = definition.as_ref().map_or(1, |definition| definition.version);
-    let state =
-        params![schedule.0, cursor.planned_through.as_microsecond(), cursor.decided_through.as_microsecond()];
-    change(db, sql!("retire_state"), state)?;
-    Writing { db, org: DEFAULT_ORG, schedule, version }.write(&changed.plan)?;
-    let detail = id.to_string();
-    audit::record(db, &Event { org: DEFAULT_ORG, schedule, kind: "schedule.deleted", detail, at: now })
-}
-
-fn cursor_of(db: &Connection, schedule: ScheduleKey) -> Result<Option<Cursor>, Error> {
-    let found = rows(db, sql!("cursor"), [schedule.0], |row| {
-        Ok(Cursor { planned_through: instant(row, 0)?, decided_through: instant(row, 1)? })
-    })?;
-    Ok(found.into_iter().next())
-}
-
-/// The living schedules by name.
-pub(super) fn list(db: &Connection) -> Result<Vec<ScheduleRow>, Error> {
-    rows(db, sql!("list_schedules"), params![DEFAULT_ORG.0, LIST_MAX], read_schedule)
-}
+use super::connection::Db;
+use super::decode::{column, instant, is_null, maybe_instant, maybe_tick, named, text};
+use super::runs::read_run;
+use super::{listed, org_of, page_rows, sql};
+use crate::stored::read_status;
+use crate::{Cut, Error, Listed, OpenRow, ScheduleFilter, ScheduleRow, Scope, Selector, UseKind, VersionRow};
 
 /// One schedule by id or name.
-pub(super) fn find(db: &Connection, selector: &Selector) -> Result<Option<ScheduleRow>, Error> {
-    one_of(select(db, selector, read_schedule)?, selector)
-}
-
-/// The number of a schedule inside the database.
-pub(super) fn key_of(db: &Connection, selector: &Selector) -> Result<Option<ScheduleKey>, Error> {
-    one_of(select(db, selector, |row| Ok(ScheduleKey(column(row, 0)?)))?, selector)
-}
-
-fn select<T>(
-    db: &Connection,
-    selector: &Selector,
-    read: impl Fn(&Row<'_>) -> Result<T, Error>,
-) -> Result<Vec<T>, Error> {
-    match selector {
-        Selector::Id(id) => rows(db, sql!("find_by_id"), params![DEFAULT_ORG.0, id.to_string()], read),
-        Selector::IdPrefix(prefix) => rows(db, sql!("find_by_id"), params![DEFAULT_ORG.0, prefix], read),
-        Selector::Name(name) => rows(db, sql!("find_by_name"), params![DEFAULT_ORG.0, name], read),
-    }
-}
-
-/// The best match; of an abbreviated id there must be only one.
-fn one_of<T>(found: Vec<T>, selector: &Selector) -> Result<Option<T>, Error> {
+pub(super) fn find(db: &Db, scope: &Scope, selector: &Selector) -> Result<Option<ScheduleRow>, Error> {
+    let org = org_of(scope);
+    let read = |row: &Row<'_>| read_schedule(db, row);
+    let mut found = match selector {
+        Selector::Id(id) => db.rows(sql!("find_by_id"), params![org, id.to_string()], read)?,
+        Selector::IdPrefix(prefix) => db.rows(sql!("find_by_id"), params![org, prefix], read)?,
+        Selector::Name(name) => db.rows(sql!("find_by_name"), params![org, name], read)?,
+    };
     match selector {
         Selector::IdPrefix(prefix) if found.len() > 1 => Err(Error::Ambiguous { prefix: prefix.clone() }),
-        _ => Ok(found.into_iter().next()),
+        _ if found.is_empty() => Ok(None),
+        _ => Ok(Some(found.swap_remove(0))),
     }
 }
 
-fn read_schedule(row: &Row<'_>) -> Result<ScheduleRow, Error> {
-    let last_run_status: Option<String> = column(row, 16)?;
+/// The key of a schedule by its id, if the scope reaches it.
+pub(super) fn key_of(db: &Db, scope: &Scope, id: ScheduleId) -> Result<Option<i64>, Error> {
+    db.value(sql!("find_by_id"), params![org_of(scope), id.to_string()])
+}
+
+/// Schedules by name.
+pub(super) fn list(
+    db: &Db,
+    scope: &Scope,
+    filter: &ScheduleFilter,
+    cut: &Cut,
+) -> Result<Listed<ScheduleRow>, Error> {
+    let (name, key) = after(cut)?;
+    let query = params![
+        org_of(scope),
+        name,
+        key,
+        filter.search,
+        filter.tag,
+        filter.status,
+        filter.user_id,
+        filter.declared_set,
+        filter.with_deleted,
+        page_rows(cut),
+    ];
+    let read = |row: &Row<'_>| read_schedule(db, row);
+    let rows = match scope {
+        Scope::Org { .. } => db.rows(sql!("list_schedules"), query, read)?,
+        Scope::Engine => db.rows(sql!("list_all_schedules"), query, read)?,
+    };
+    Ok(listed(rows, cut, |row| format!("{}\u{1f}{}", row.definition.name, row.key.0)))
+}
+
+/// The name and key after which a page begins.
+fn after(cut: &Cut) -> Result<(String, i64), Error> {
+    let Some(after) = &cut.after else { return Ok((String::new(), 0)) };
+    let parsed =
+        after.rsplit_once('\u{1f}').and_then(|(name, key)| Some((name.to_owned(), key.parse().ok()?)));
+    parsed.ok_or_else(|| super::bad_page(after))
+}
+
+fn read_schedule(db: &Db, row: &Row<'_>) -> Result<ScheduleRow, Error> {
+    let key = ScheduleKey(column(row, 0)?);
+    let (definition, invalid) = db.readable(key, column(row, 5)?)?;
+    let (armed, next) = (maybe_tick(row, 25)?, maybe_tick(row, 12)?);
+    let last_success = match (maybe_instant(row, 22)?, column::<Option<i64>>(row, 23)?) {
+        (Some(at), Some(run)) => Some((at, RunKey(run))),
+        _ => None,
+    };
     Ok(ScheduleRow {
-        definition: DefinitionColumns { id: 1, name: 3, dialect: 4 }.read(row)?,
-        org_id: column(row, 2)?,
-        created_at: instant(row, 9)?,
-        updated_at: instant(row, 10)?,
-        deleted_at: maybe_instant(row, 11)?,
-        run_count: column(row, 12)?,
-        success_count: column(row, 13)?,
-        failure_count: column(row, 14)?,
-        last_run_at: maybe_instant(row, 15)?,
-        last_run_status: last_run_status
-            .map(|name| name.parse())
-            .transpose()
-            .map_err(|error: punctual_plan::UnknownName| Error::corrupt(error.to_string()))?,
-        next_run_at: maybe_tick(row, 17)?,
+        key,
+        definition,
+        invalid,
+        state: read_state(row)?,
+        left_at: maybe_instant(row, 8)?,
+        spent_at: maybe_instant(row, 9)?,
+        launched_through: maybe_tick(row, 13)?,
+        created_at: instant(row, 1)?,
+        updated_at: instant(row, 2)?,
+        deleted_at: maybe_instant(row, 3)?,
+        declared_set: column(row, 4)?,
+        next_run_at: armed.into_iter().chain(next).min(),
+        last_success,
     })
+}
+
+fn read_state(row: &Row<'_>) -> Result<State, Error> {
+    let last_finish: Option<Timestamp> = maybe_instant(row, 20)?;
+    let last_finish = match last_finish {
+        Some(at) if !is_null(row, 21) => Some((at, named(row, 21)?)),
+        _ => None,
+    };
+    Ok(State {
+        status: read_status(text(row, 6)?, text(row, 7)?)?,
+        cursor: Cursor { planned_through: instant(row, 10)?, decided_through: instant(row, 11)? },
+        counters: Counters {
+            runs: column(row, 15)?,
+            successes: column(row, 16)?,
+            failures: column(row, 17)?,
+            consecutive_failures: column(row, 18)?,
+            admitted: column(row, 14)?,
+        },
+        last_start: maybe_instant(row, 19)?,
+        last_finish,
+    })
+}
+
+/// Rows of a schedule that are not in flight and have not ended.
+pub(super) fn open_rows(db: &Db, scope: &Scope, schedule: ScheduleKey) -> Result<Vec<OpenRow>, Error> {
+    let found = db.rows(sql!("open_run_rows"), params![schedule.0, org_of(scope)], read_run)?;
+    let open = found.into_iter().map(|row| {
+        let run = row.run;
+        let is_launched = matches!(run.state, RunState::Retrying { .. }) || !run.attempts.is_empty();
+        let kind = if is_launched { OpenKind::Retrying } else { OpenKind::Unlaunched };
+        OpenRow { open: Open { run: run.key, scheduled_for: run.scheduled_for, kind }, run }
+    });
+    Ok(open.collect())
+}
+
+/// The versions of a schedule, newest first; one that cannot be read is shown as far as it can.
+pub(super) fn versions(db: &Db, scope: &Scope, id: ScheduleId) -> Result<Vec<VersionRow>, Error> {
+    db.rows(sql!("list_versions"), params![org_of(scope), id.to_string()], |row| {
+        let version = column(row, 1)?;
+        let (definition, _) = db.readable(ScheduleKey(column(row, 0)?), version)?;
+        Ok(VersionRow { schedule: id, version, since: instant(row, 2)?, by: column(row, 3)?, definition })
+    })
+}
+
+/// Schedules that use something by name.
+pub(super) fn users_of(db: &Db, scope: &Scope, kind: UseKind, name: &str) -> Result<Vec<ScheduleKey>, Error> {
+    let query = params![org_of(scope), kind.name(), name];
+    db.rows(sql!("users_of"), query, |row| Ok(ScheduleKey(column(row, 0)?)))
 }

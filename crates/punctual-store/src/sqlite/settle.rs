@@ -1,53 +1,383 @@
-//! Runs are launched and end: guarded by the fence of the node that holds them.
+//! Runs are launched and end: judged one after the other, each written with everything that follows from it.
+
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, Next, Reason};
-use rusqlite::{Connection, params};
+use punctual_plan::{
+    Breaker, Chained, Counters, Event, Fence, Follower, Next, OrgKey, Origin, Outcome, Reason, RunKey,
+    RunStatus, ScheduleKey, When,
+};
+use punctual_time::{Anchor, Spec};
+use rusqlite::{CachedStatement, params};
 
-use super::decode::change;
-use super::sql;
-use crate::{Commit, Ended, Error, Started};
+use super::audit::{About, record_event};
+use super::change::disable;
+use super::connection::{Db, execute, first};
+use super::decode::{breaker, column, maybe_instant, named, status, text};
+use super::open::{Waker, done_by, go_on};
+use super::plan::{NewRow, Place, PlanWriter};
+use super::{batch, sql};
+use crate::docket::{Docket, Judgement, Standing, Tally};
+use crate::stored::{answer_of, bounded_output, read_status};
+use crate::{AttemptToken, Batch, Commit, Error, Report, Settled, Started};
 
 /// Notes that runs were launched; one that has ended meanwhile keeps its end.
-pub(super) fn mark_running(db: &Connection, fence: Fence, started: &[Started]) -> Result<(), Error> {
-    for one in started {
-        change(db, sql!("mark_running"), params![one.run.0, fence.0, one.at.as_microsecond()])?;
+pub(super) fn mark_running(db: &Db, head: Batch, started: &[Started]) -> Result<Vec<Commit>, Error> {
+    batch::once(db, head, || {
+        let mut mark = db.prepare(sql!("mark_running"))?;
+        let mut one = |one: &Started| {
+            let row = params![one.run.0, one.attempt, head.fence.0, one.at.as_microsecond()];
+            Ok(done_by(execute(&mut mark, row)?))
+        };
+        started.iter().map(&mut one).collect()
+    })
+}
+
+/// Settles attempts; a batch that was settled before gives its commits again, without what was decided.
+pub(super) fn settle(db: &Db, head: Batch, reports: &[Report]) -> Result<Vec<Settled>, Error> {
+    if let Some(commits) = batch::answered(db, head)? {
+        return Ok(commits.into_iter().map(|commit| Settled { commit, settlement: None }).collect());
     }
-    Ok(())
+    let mut settling = Settling::new(db, head.now)?;
+    let settled: Vec<Settled> =
+        reports.iter().map(|report| settling.settle(report)).collect::<Result<_, _>>()?;
+    settling.end()?;
+    batch::keep(db, head, &answer_of(settled.iter().map(|one| one.commit)))?;
+    Ok(settled)
 }
 
-/// Ends runs, frees their schedules and counts them.
-pub(super) fn settle(db: &Connection, fence: Fence, ended: &[Ended]) -> Result<Vec<Commit>, Error> {
-    ended.iter().map(|one| settle_one(db, fence, one)).collect()
+/// Ends a run in flight in some way, with all that follows.
+pub(super) fn end_as(settling: &mut Settling<'_>, run: RunKey, outcome: Outcome) -> Result<(), Error> {
+    settling.load(run, &AttemptToken::Node(Fence(0)))?;
+    let Some(standing) = settling.docket.runs.get(&run) else { return Ok(()) };
+    let token = AttemptToken::Node(standing.fence.unwrap_or(Fence(0)));
+    let (attempt, at) = (standing.attempt, settling.now);
+    let report = Report { run, attempt, token, outcome, started_at: None, at, output: None };
+    settling.settle(&report)?;
+    settling.end()
 }
 
-fn settle_one(db: &Connection, fence: Fence, one: &Ended) -> Result<Commit, Error> {
-    let end = &one.settlement;
-    let Next::End { status, reason, at } = &end.next else {
-        return Err(Error::corrupt(format!(
-            "{} is to be repeated, which cannot be stored yet",
-            end.in_flight.run
-        )));
-    };
-    let completed_at = at.as_microsecond();
-    let settled = change(
-        db,
-        sql!("settle_run"),
-        params![
-            end.in_flight.run.0,
-            fence.0,
+/// What a run has beside what its decision needs.
+struct Beside {
+    origin: Origin,
+    started_at: Option<Timestamp>,
+    enqueued_at: Option<Timestamp>,
+    token: Option<String>,
+    /// Whether its schedule has no tick left to plan.
+    is_last: bool,
+}
+
+/// Reports on their way into the tables.
+pub(super) struct Settling<'a> {
+    db: &'a Db,
+    now: Timestamp,
+    docket: Docket,
+    beside: HashMap<RunKey, Beside>,
+    read: CachedStatement<'a>,
+    run: CachedStatement<'a>,
+    state: CachedStatement<'a>,
+    waker: Waker<'a>,
+    has_breakers: bool,
+    has_claims: bool,
+    has_use: bool,
+    /// Whether schedules of an org follow others.
+    chains: HashMap<OrgKey, bool>,
+    /// Orgs of which a place became free.
+    freed: HashSet<OrgKey>,
+}
+
+impl<'a> Settling<'a> {
+    pub(super) fn new(db: &'a Db, now: Timestamp) -> Result<Self, Error> {
+        let is = |statement| Ok::<bool, Error>(db.value(statement, [])?.unwrap_or_default());
+        Ok(Self {
+            db,
+            now,
+            docket: Docket::default(),
+            beside: HashMap::new(),
+            read: db.prepare(sql!("settle_read"))?,
+            run: db.prepare(sql!("settle_run"))?,
+            state: db.prepare(sql!("count_run"))?,
+            waker: Waker::new(db, now)?,
+            has_breakers: is(sql!("is_any_breaker"))?,
+            has_claims: is(sql!("is_any_claim"))?,
+            has_use: is(sql!("is_any_org_use"))?,
+            chains: HashMap::new(),
+            freed: HashSet::new(),
+        })
+    }
+
+    fn settle(&mut self, report: &Report) -> Result<Settled, Error> {
+        self.load(report.run, &report.token)?;
+        let Some(judgement) = self.docket.judge(report, self.now) else {
+            return Ok(Settled { commit: Commit::Stale, settlement: None });
+        };
+        self.write(report, &judgement)?;
+        Ok(Settled { commit: Commit::Done, settlement: Some(judgement.settlement) })
+    }
+
+    /// What is left to do after the last report.
+    fn end(&mut self) -> Result<(), Error> {
+        for org in self.freed.drain() {
+            self.waker.room(org)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a run and its schedule into the docket, once.
+    fn load(&mut self, run: RunKey, token: &AttemptToken) -> Result<(), Error> {
+        if self.docket.runs.contains_key(&run) {
+            return Ok(());
+        }
+        let found = first(&mut self.read, [run.0], |row| {
+            let (schedule, org) = (ScheduleKey(column(row, 0)?), OrgKey(column(row, 1)?));
+            let beside = Beside {
+                origin: named(row, 7)?,
+                started_at: maybe_instant(row, 8)?,
+                enqueued_at: maybe_instant(row, 9)?,
+                token: column(row, 5)?,
+                is_last: column(row, 16)?,
+            };
+            let counters = Counters {
+                runs: column(row, 10)?,
+                successes: column(row, 11)?,
+                failures: column(row, 12)?,
+                consecutive_failures: column(row, 13)?,
+                admitted: column(row, 14)?,
+            };
+            let run_status: RunStatus = status(row, 2)?;
+            let fence = column::<Option<i64>>(row, 4)?.map(Fence);
+            let attempt: u32 = column(row, 3)?;
+            let tally = Tally { counters, is_active: column(row, 15)?, followers: Vec::new() };
+            Ok((schedule, org, run_status, attempt, fence, column::<i64>(row, 6)?, beside, tally))
+        })?;
+        let Some((schedule, org, status, attempt, fence, version, beside, mut tally)) = found else {
+            return Ok(());
+        };
+        let definition = self.db.definition(schedule, version)?;
+        let tokens = match token {
+            AttemptToken::Node(_) => Vec::new(),
+            AttemptToken::Holder(_) => self.tokens(run, attempt, beside.token.as_deref())?,
+        };
+        if !self.docket.schedules.contains_key(&schedule) {
+            tally.followers = self.followers(org, &definition.id.to_string())?;
+            self.docket.schedules.insert(schedule, tally);
+        }
+        if self.has_breakers {
+            self.load_breaker(org, &definition.target.name)?;
+        }
+        self.beside.insert(run, beside);
+        self.docket.runs.insert(run, Standing { schedule, org, status, attempt, fence, tokens, definition });
+        Ok(())
+    }
+
+    fn tokens(&self, run: RunKey, attempt: u32, token: Option<&str>) -> Result<Vec<(u32, String)>, Error> {
+        let read = |row: &rusqlite::Row<'_>| Ok((column(row, 0)?, column(row, 1)?));
+        let mut tokens = self.db.rows(sql!("attempt_tokens"), [run.0], read)?;
+        tokens.extend(token.map(|token| (attempt, token.to_owned())));
+        Ok(tokens)
+    }
+
+    fn followers(&mut self, org: OrgKey, id: &str) -> Result<Vec<Follower>, Error> {
+        let has_chains = match self.chains.get(&org) {
+            Some(known) => *known,
+            None => {
+                let known = self.db.value(sql!("is_any_chain"), [org.0])?.unwrap_or_default();
+                self.chains.insert(org, known);
+                known
+            }
+        };
+        if !has_chains {
+            return Ok(Vec::new());
+        }
+        let found = self.db.rows(sql!("followers"), params![org.0, id], |row| {
+            Ok((ScheduleKey(column(row, 0)?), column::<i64>(row, 1)?))
+        })?;
+        let follower = |(schedule, version)| match self.db.definition(schedule, version) {
+            Ok(definition) => match &definition.when {
+                When::Chain(chain) => Some(Ok(Follower { schedule, chain: chain.clone() })),
+                When::Ticks(_) => None,
+            },
+            // One that cannot be read any more follows nothing, and stops nobody.
+            Err(Error::Corrupt { .. }) => None,
+            Err(error) => Some(Err(error)),
+        };
+        found.into_iter().filter_map(follower).collect()
+    }
+
+    fn load_breaker(&mut self, org: OrgKey, target: &str) -> Result<(), Error> {
+        let key = (org, target.to_owned());
+        if self.docket.breakers.contains_key(&key) {
+            return Ok(());
+        }
+        let found = self.db.first(sql!("breaker"), params![org.0, target], |row| breaker(row, 0))?;
+        self.docket.breakers.extend(found.map(|found| (key, found)));
+        Ok(())
+    }
+
+    fn write(&mut self, report: &Report, judged: &Judgement) -> Result<(), Error> {
+        let (run, org) = (report.run, judged.org);
+        let settlement = &judged.settlement;
+        let schedule = settlement.in_flight.schedule;
+        self.keep_attempt(report, judged)?;
+        if !judged.was.is_in_flight() {
+            self.db.change(sql!("clear_wait"), [run.0])?;
+        }
+        match &settlement.next {
+            Next::End { status, reason, at } => self.write_end(report, judged, (*status, reason, *at))?,
+            Next::Retry { at, reason, .. } => {
+                let started = report.started_at.map(Timestamp::as_microsecond);
+                let row = params![run.0, reason.code(), reason.detail(), started, at.as_microsecond()];
+                self.db.change(sql!("retry_run"), row)?;
+                self.db.change(sql!("free_schedule"), params![schedule.0, run.0])?;
+            }
+        }
+        if self.has_claims {
+            self.db.change(sql!("free_guards"), [run.0])?;
+            self.db.change(sql!("free_lanes"), [run.0])?;
+        }
+        if self.has_use && judged.was.is_in_flight() {
+            self.db.change(sql!("free_place"), [org.0])?;
+            self.freed.insert(org);
+        }
+        if let Some(moved) = settlement.breaker {
+            self.move_breaker(run, judged, moved)?;
+        }
+        self.waker.behind(org, run)?;
+        for chained in &settlement.chained {
+            self.chain(chained)?;
+        }
+        if let Some(status) = &settlement.disabled {
+            disable(self.db, schedule, status, self.now)?;
+        }
+        if self.beside.get(&run).is_some_and(|beside| beside.is_last)
+            && matches!(settlement.next, Next::End { .. })
+        {
+            go_on(self.db, org, schedule, self.now)?;
+        }
+        Ok(())
+    }
+
+    fn write_end(
+        &mut self,
+        report: &Report,
+        judged: &Judgement,
+        end: (RunStatus, &Option<Reason>, Timestamp),
+    ) -> Result<(), Error> {
+        let (status, reason, at) = end;
+        let (run, at) = (report.run, at.as_microsecond());
+        let row = params![
+            run.0,
             status.name(),
             reason.as_ref().map(Reason::code),
             reason.as_ref().map(Reason::detail),
-            one.started_at.map(Timestamp::as_microsecond),
-            completed_at,
-            one.output,
-        ],
-    )?;
-    if settled == 0 {
-        return Ok(Commit::Stale);
+            report.started_at.map(Timestamp::as_microsecond),
+            at,
+        ];
+        execute(&mut self.run, row)?;
+        let counters = judged.settlement.counters;
+        let schedule = judged.settlement.in_flight.schedule;
+        let success = (status == RunStatus::Success).then_some(());
+        let row = params![
+            schedule.0,
+            run.0,
+            counters.runs,
+            counters.successes,
+            counters.failures,
+            counters.consecutive_failures,
+            at,
+            status.name(),
+            success.map(|()| at),
+            success.map(|()| run.0),
+        ];
+        execute(&mut self.state, row)?;
+        if self.beside.get(&run).is_some_and(|beside| beside.origin == Origin::Tick) {
+            self.waker.upstream(judged.org, &judged.definition.name)?;
+            let timing = judged.definition.when.timing();
+            let floats = |spec: &Spec, anchor| matches!(spec, Spec::Every(_)) && anchor == Anchor::LastFinish;
+            if timing.is_some_and(|timing| floats(&timing.spec, timing.anchor)) {
+                self.db.change(sql!("float"), params![schedule.0, self.now.as_microsecond()])?;
+            }
+        }
+        Ok(())
     }
-    let row = params![end.in_flight.schedule.0, end.in_flight.run.0, status.name(), completed_at];
-    change(db, sql!("count_run"), row)?;
-    Ok(Commit::Done)
+
+    /// An attempt that is repeated, or that printed something, has a row of its own.
+    fn keep_attempt(&self, report: &Report, judged: &Judgement) -> Result<(), Error> {
+        let (reason, is_repeated) = match &judged.settlement.next {
+            Next::End { reason, .. } => (reason.as_ref(), judged.attempt > 1),
+            Next::Retry { reason, .. } => (Some(reason), true),
+        };
+        let output = report.output.as_deref().filter(|output| !output.is_empty());
+        if !is_repeated && output.is_none() {
+            return Ok(());
+        }
+        let beside = self.beside.get(&report.run).filter(|_| report.attempt == judged.attempt);
+        let started = report
+            .started_at
+            .or_else(|| beside.and_then(|beside| beside.started_at.or(beside.enqueued_at)))
+            .unwrap_or(report.at);
+        let row = params![
+            report.run.0,
+            report.attempt,
+            judged.org.0,
+            started.as_microsecond(),
+            report.at.as_microsecond(),
+            reason.map(Reason::code),
+            reason.map(Reason::detail),
+            output.map(bounded_output),
+            beside.and_then(|beside| beside.token.as_deref()),
+        ];
+        self.db.change(sql!("put_attempt"), row).map(|_| ())
+    }
+
+    fn move_breaker(&mut self, run: RunKey, judged: &Judgement, to: Breaker) -> Result<(), Error> {
+        self.has_breakers = true;
+        let (org, target, at) = (judged.org, &judged.definition.target.name, self.now.as_microsecond());
+        let (failures, until, probe) = match to {
+            Breaker::Closed { failures } => (failures, None, None),
+            Breaker::Open { until } => (0, Some(until.as_microsecond()), None),
+            Breaker::HalfOpen { probe } => (0, None, Some(probe.0)),
+        };
+        if to == Breaker::default() {
+            self.db.change(sql!("remove_breaker"), params![org.0, target])?;
+        } else {
+            let row = params![org.0, target, to.name(), failures, until, probe, at];
+            self.db.change(sql!("put_breaker"), row)?;
+        }
+        let from = judged.breaker_before;
+        if from.name() == to.name() {
+            return Ok(());
+        }
+        let row = params![org.0, target, at, from.name(), to.name(), run.0];
+        self.db.change(sql!("insert_transition"), row)?;
+        let about = About::schedule(org, judged.settlement.in_flight.schedule, self.now).of_run(run);
+        record_event(self.db, about, &Event::BreakerMoved { target: target.clone(), to })
+    }
+
+    /// A run of a follower; one that is not active has its reason, a deleted one none at all.
+    fn chain(&self, chained: &Chained) -> Result<(), Error> {
+        let found = self.db.first(sql!("follower_state"), [chained.schedule.0], |row| {
+            let place = Place {
+                org: OrgKey(column(row, 0)?),
+                schedule: chained.schedule,
+                version: column(row, 1)?,
+                shard: column(row, 2)?,
+            };
+            let status = read_status(text(row, 3)?, text(row, 4)?)?;
+            let since = maybe_instant(row, 5)?.unwrap_or(self.now);
+            Ok((place, status.reason(since), maybe_instant(row, 6)?))
+        })?;
+        let Some((place, known, None)) = found else { return Ok(()) };
+        let verdict = known.or_else(|| chained.verdict.clone());
+        let new = NewRow {
+            origin: Origin::Chained,
+            nonce: &chained.upstream.to_string(),
+            scheduled_for: chained.scheduled_for,
+            fire_at: chained.fire_at,
+            status: RunStatus::Scheduled,
+            reason: verdict.as_ref(),
+            is_forced: false,
+        };
+        PlanWriter::new(self.db, self.now)?.insert(place, &new).map(|_| ())
+    }
 }

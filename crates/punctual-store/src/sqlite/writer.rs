@@ -8,9 +8,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
 use tokio::sync::{Notify, Semaphore, oneshot};
 
+use super::connection::{Db, doing};
 use crate::Error;
 
 /// Jobs that may wait for the writer; a caller beyond them waits for its place.
@@ -32,7 +32,16 @@ const BREAK: Duration = Duration::from_millis(3);
 type Acknowledge = Box<dyn FnOnce(Option<&Error>) + Send>;
 
 /// Work inside the transaction; without one it is refused and never runs.
-type Job = Box<dyn FnOnce(Result<&Connection, &Error>) -> Acknowledge + Send>;
+type Job = Box<dyn FnOnce(Result<(&Db, Place), &Error>) -> Acknowledge + Send>;
+
+/// Where a job stands in its group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Nothing is written yet: what it fails at is undone by beginning anew, which costs a large job nothing.
+    First,
+    /// Others have written before it: it needs a savepoint to go back to.
+    Later,
+}
 
 /// A handle on the writer thread; the thread ends when the handle is dropped.
 pub(super) struct Writer {
@@ -44,14 +53,14 @@ pub(super) struct Writer {
 
 impl Writer {
     /// Starts the thread on its connection.
-    pub(super) fn start(connection: Connection) -> Self {
+    pub(super) fn start(db: Db) -> Self {
         let (jobs, inbox) = channel();
         let changes = Arc::new(Notify::new());
         // Read here, not in the thread: whatever others write from now on is a change.
-        let seen = data_version(&connection);
+        let seen = data_version(&db);
         let thread = std::thread::spawn({
             let changes = Arc::clone(&changes);
-            move || Loop { connection, inbox, changes, seen }.run()
+            move || Loop { db, inbox, changes, seen }.run()
         });
         Self { jobs: Some(jobs), places: Arc::new(Semaphore::new(QUEUE_MAX)), changes, thread: Some(thread) }
     }
@@ -60,18 +69,23 @@ impl Writer {
     pub(super) async fn run<T, W>(&self, work: W) -> Result<T, Error>
     where
         T: Send + 'static,
-        W: FnOnce(&Connection) -> Result<T, Error> + Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |transaction| {
             let result = match transaction {
-                Ok(connection) => in_savepoint(connection, work),
+                Ok((db, Place::First)) => as_first(db, work),
+                Ok((db, Place::Later)) => in_savepoint(db, work),
                 Err(error) => Err(error.clone()),
             };
             Box::new(move |commit_error| {
                 // The caller may have gone away; the work is done all the same.
-                let _ = reply.send(commit_error.map_or(result, |error| Err(error.clone())));
+                let _ = reply.send(match (result, commit_error) {
+                    // A job's own error says more than that of the commit it spoiled.
+                    (Ok(_), Some(error)) => Err(error.clone()),
+                    (own, _) => own,
+                });
                 drop(place);
             })
         });
@@ -95,25 +109,38 @@ impl Drop for Writer {
     }
 }
 
+/// Runs the work of the first job; its failure leaves a new transaction for the others.
+fn as_first<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Result<T, Error> {
+    work(db).inspect_err(|_| {
+        if !db.connection.is_autocommit() {
+            // If this fails, the connection is in no transaction or in a spoilt one, and the commit says so.
+            let _ = db
+                .connection
+                .execute_batch("ROLLBACK")
+                .and_then(|()| db.connection.execute_batch("BEGIN IMMEDIATE"));
+        }
+    })
+}
+
 /// Runs the work so that its failure undoes itself and nothing else.
-fn in_savepoint<T>(
-    connection: &Connection,
-    work: impl FnOnce(&Connection) -> Result<T, Error>,
-) -> Result<T, Error> {
-    let step = |command: &str| connection.execute_batch(command).map_err(Error::doing("writing"));
+fn in_savepoint<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Result<T, Error> {
+    let step = |command: &str| db.connection.execute_batch(command).map_err(doing("writing"));
     step("SAVEPOINT job")?;
-    match work(connection) {
+    match work(db) {
         Ok(value) => step("RELEASE job").map(|()| value),
         Err(error) => {
-            step("ROLLBACK TO job")?;
-            step("RELEASE job")?;
+            // A full disk may have ended the whole transaction already: then there is no savepoint to go back to.
+            if !db.connection.is_autocommit() {
+                step("ROLLBACK TO job")?;
+                step("RELEASE job")?;
+            }
             Err(error)
         }
     }
 }
 
 struct Loop {
-    connection: Connection,
+    db: Db,
     inbox: Receiver<Job>,
     changes: Arc<Notify>,
     seen: Option<i64>,
@@ -140,15 +167,16 @@ impl Loop {
     }
 
     fn commit_group(&mut self, first: Job) {
-        let begun =
-            self.connection.execute_batch("BEGIN IMMEDIATE").map_err(Error::doing("starting to write"));
+        let begun = self.db.connection.execute_batch("BEGIN IMMEDIATE").map_err(doing("starting to write"));
         if let Err(error) = begun {
             first(Err(&error))(None);
             return;
         }
-        let mut answers = vec![first(Ok(&self.connection))];
-        while let Some(job) = (answers.len() < GROUP_MAX).then(|| self.inbox.try_recv().ok()).flatten() {
-            answers.push(job(Ok(&self.connection)));
+        let mut answers = vec![first(Ok((&self.db, Place::First)))];
+        // A fault of the disk may end the transaction under a job: what comes after it belongs into the next one.
+        while answers.len() < GROUP_MAX && !self.db.connection.is_autocommit() {
+            let Ok(job) = self.inbox.try_recv() else { break };
+            answers.push(job(Ok((&self.db, Place::Later))));
         }
         let committed = self.commit();
         for answer in answers {
@@ -157,16 +185,25 @@ impl Loop {
     }
 
     fn commit(&self) -> Result<(), Error> {
-        let result = self.connection.execute_batch("COMMIT").map_err(Error::doing("committing"));
-        if result.is_err() && !self.connection.is_autocommit() {
-            // What could not be committed must not leak into the next group.
-            let _ = self.connection.execute_batch("ROLLBACK");
+        let connection = &self.db.connection;
+        if connection.is_autocommit() {
+            let source = std::io::Error::other("a fault of the disk or of memory undid the transaction");
+            return Err(Error::Database { doing: "writing", source: Arc::new(source), is_transient: true });
         }
-        result
+        let result = connection.execute_batch("COMMIT");
+        if result.is_err() && !connection.is_autocommit() {
+            // What could not be committed must not leak into the next group.
+            let _ = connection.execute_batch("ROLLBACK");
+        }
+        result.map_err(|error| match error.sqlite_error_code() {
+            // The frames may be on disk or not; the batch's id tells when it is repeated.
+            Some(rusqlite::ErrorCode::SystemIoFailure) => Error::Unanswered { doing: "committing" },
+            _ => doing("committing")(error),
+        })
     }
 
     fn look(&mut self) {
-        let now = data_version(&self.connection);
+        let now = data_version(&self.db);
         if now.is_some() && now != self.seen {
             self.changes.notify_one();
             self.seen = now;
@@ -175,7 +212,77 @@ impl Loop {
 }
 
 /// A number that changes on this connection only through commits of others.
-fn data_version(connection: &Connection) -> Option<i64> {
+fn data_version(db: &Db) -> Option<i64> {
     // A failed look is repeated a moment later.
-    connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+    db.connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::{Access, connection};
+
+    fn writer(set_up: &str) -> (tempfile::TempDir, Writer) {
+        let folder = tempfile::tempdir().unwrap();
+        let connection = connection::writable(&folder.path().join("t.db"), Access::Visit).unwrap();
+        connection.execute_batch("CREATE TABLE t (x)").unwrap();
+        connection.execute_batch(set_up).unwrap();
+        (folder, Writer::start(Db { connection, definitions: Arc::default() }))
+    }
+
+    async fn run(writer: &Writer, statement: &'static str) -> Result<(), Error> {
+        writer.run(move |db| db.connection.execute_batch(statement).map_err(doing("testing"))).await
+    }
+
+    async fn count(writer: &Writer) -> i64 {
+        writer.run(|db| Ok(db.value("SELECT count(*) FROM t", [])?.unwrap_or(-1))).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_full_disk_fails_what_it_concerns_and_nothing_after_it() {
+        let (_folder, writer) = writer("PRAGMA max_page_count = 10");
+        run(&writer, "INSERT INTO t VALUES (1)").await.unwrap();
+        let (full, small) = tokio::join!(
+            run(&writer, "INSERT INTO t VALUES (2); INSERT INTO t VALUES (zeroblob(1000000))"),
+            run(&writer, "INSERT INTO t VALUES (3)"),
+        );
+        let full = full.expect_err("there is no room");
+        assert!(full.is_transient() && full.to_string().contains("full"), "{full}");
+        let expected = if small.is_ok() { 2 } else { 1 };
+        assert_eq!(count(&writer).await, expected, "what was answered is there, and nothing else");
+        run(&writer, "PRAGMA max_page_count = 10000").await.unwrap();
+        run(&writer, "INSERT INTO t VALUES (zeroblob(1000000))").await.expect("the fault has ended");
+        assert_eq!(count(&writer).await, expected + 1);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_another_holds_is_an_error_that_passes() {
+        let (folder, writer) = writer("PRAGMA busy_timeout = 20");
+        let other = rusqlite::Connection::open(folder.path().join("t.db")).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let locked = run(&writer, "INSERT INTO t VALUES (1)").await.expect_err("it is locked");
+        assert!(locked.is_transient() && locked.to_string().contains("locked"), "{locked}");
+        other.execute_batch("ROLLBACK").unwrap();
+        run(&writer, "INSERT INTO t VALUES (1)").await.expect("it is free again");
+        assert_eq!(count(&writer).await, 1);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_written_is_an_error_that_may_pass() {
+        let (_folder, writer) = writer("PRAGMA query_only = on");
+        let refused = run(&writer, "INSERT INTO t VALUES (1)").await.expect_err("it may only read");
+        assert!(refused.is_transient() && refused.to_string().contains("readonly"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn a_job_that_fails_takes_no_other_of_its_commit_with_it() {
+        let (_folder, writer) = writer("");
+        let (good, bad, also_good) = tokio::join!(
+            run(&writer, "INSERT INTO t VALUES (1)"),
+            run(&writer, "INSERT INTO t VALUES (2); INSERT INTO nowhere VALUES (1)"),
+            run(&writer, "INSERT INTO t VALUES (3)"),
+        );
+        assert!(good.is_ok() && bad.is_err() && also_good.is_ok());
+        assert_eq!(count(&writer).await, 2);
+    }
 }

@@ -5,8 +5,9 @@
 mod nearest;
 mod table;
 
+use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 
@@ -26,7 +27,12 @@ pub fn tz_version() -> &'static str {
     TZ_VERSION
 }
 
-/// A time zone of the bundled database. Cloning is cheap; making one reads some hundred transitions, so keep it.
+/// Zones that were read once, by the name that the database gives them: it is bundled, so they never change, and there
+/// are no more of them than it has names. A million schedules of one zone share one table.
+static KNOWN: RwLock<BTreeMap<String, Zone>> = RwLock::new(BTreeMap::new());
+
+/// A time zone of the bundled database. Cloning is cheap; the first of a name reads some hundred transitions, later
+/// ones share them.
 ///
 /// ```
 /// use punctual_time::Zone;
@@ -55,6 +61,9 @@ impl Zone {
     ///
     /// If the bundled database has no such name.
     pub fn get(name: &str) -> Result<Zone, Error> {
+        if let Some(known) = Zone::known(name) {
+            return Ok(known);
+        }
         match TimeZoneDatabase::bundled().get(name) {
             Ok(zone) if !zone.is_unknown() => Ok(Zone::of(zone)),
             _ => Err(nearest::unknown(name)),
@@ -68,11 +77,19 @@ impl Zone {
     /// assert_eq!(Zone::utc().name(), "UTC");
     /// ```
     pub fn utc() -> Zone {
-        Zone::of(TimeZone::UTC)
+        Zone::known("UTC").unwrap_or_else(|| Zone::of(TimeZone::UTC))
     }
 
+    /// A zone that was read before; the lock is free again when it is given back.
+    fn known(name: &str) -> Option<Zone> {
+        KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// The zone as it is known, or from now on known; kept under the database's own spelling alone.
     fn of(zone: TimeZone) -> Zone {
-        Zone(Arc::new(Table::new(zone)))
+        let new = Zone(Arc::new(Table::new(zone)));
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        known.entry(new.name().to_owned()).or_insert(new).clone()
     }
 
     /// The names of all zones, in the order of the database.

@@ -1,5 +1,6 @@
 //! The command line: one file per noun, and the table that dispatches to it.
 
+mod db;
 mod declare;
 mod schedule;
 mod serve;
@@ -34,7 +35,7 @@ pub(crate) struct Cli {
 /// Options of every command.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// The database: a path or `sqlite:PATH`; without it, `punctual.db` in your data folder
+    /// The database: a path, `sqlite:PATH` or `postgres://…`; without it, `punctual.db` in your data folder
     #[arg(long, global = true, env = "DATABASE_URL", hide_env_values = true, value_name = "DATABASE")]
     database: Option<String>,
     /// Print JSON, as is also done when the output is not a terminal
@@ -50,6 +51,9 @@ enum Command {
     /// Create, list and delete schedules, and read their ledger
     #[command(subcommand)]
     Schedule(schedule::Schedule),
+    /// Look after the database: status, check, backup, copy
+    #[command(subcommand)]
+    Db(db::Db),
     /// Ask the language of time: ticks, English, why; needs no database
     #[command(subcommand)]
     Spec(spec::Spec),
@@ -79,6 +83,7 @@ impl Cli {
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
             Command::Serve(_) | Command::Schedule(_) => None,
+            Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
             _ => None,
@@ -97,11 +102,11 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     let database = || Database::choose(cli.global.database.as_deref());
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
+        Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
         Command::Schedule(command) => {
-            // One thread is plenty to ask one question.
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let runtime = runtime.map_err(|error| Failure::world(error.to_string()))?;
-            runtime.block_on(command.run(&App::open(&database()?)?, &output))
+            let runtime = runtime()?;
+            let database = database()?;
+            runtime.block_on(async { command.run(&App::open(&database).await?, &output).await })
         }
         Command::Spec(command) => command.run(&output),
         Command::Plan(plan) => plan.run(&output),
@@ -111,4 +116,10 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Completions(completions) => completions.run(&output),
         Command::Man(man) => man.run(&output),
     }
+}
+
+/// One thread is plenty to ask one question.
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| Failure::world(error.to_string()))
 }

@@ -110,7 +110,7 @@ impl Create {
             return schedules::preview(output, &app.preview(draft).await?);
         }
         schedules::created(output, &app.create(draft).await?)?;
-        if !app.is_served() {
+        if !app.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
         Ok(())

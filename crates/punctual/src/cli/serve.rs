@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use punctual::{Database, Failure};
 use punctual_engine::{Engine, Settings, SystemClock};
-use punctual_store::{Access, Sqlite, Store};
+use punctual_store::{Access, Scope, Store};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -36,9 +36,8 @@ impl Serve {
     pub(crate) fn run(&self, database: &Database, asked: Option<Format>) -> Result<(), Failure> {
         let begun = Instant::now();
         self.start_log(asked);
-        let store = Sqlite::open(database.path(), Access::Serve)?;
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
-        runtime.block_on(serve(store, database, Greeting { begun, format: asked.unwrap_or(Format::Text) }))
+        runtime.block_on(serve(database, Greeting { begun, format: asked.unwrap_or(Format::Text) }))
     }
 
     fn start_log(&self, asked: Option<Format>) {
@@ -57,12 +56,13 @@ impl Serve {
     }
 }
 
-async fn serve(store: Sqlite, database: &Database, greeting: Greeting) -> Result<(), Failure> {
+async fn serve(database: &Database, greeting: Greeting) -> Result<(), Failure> {
     let stop = stop_signal()?;
-    let store = Arc::new(store);
-    let settings = Settings::new(database.journal());
+    let store = Arc::new(database.open(Access::Serve).await?);
+    let settings = Settings::new(database.journal()?);
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), settings).await?;
-    greeting.say(database, store.schedules().await?.len())?;
+    let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
+    greeting.say(database, schedules)?;
     engine.run(stop).await;
     Ok(())
 }
@@ -74,8 +74,8 @@ struct Greeting {
 }
 
 impl Greeting {
-    fn say(&self, database: &Database, schedules: usize) -> Result<(), Failure> {
-        let (version, path) = (env!("CARGO_PKG_VERSION"), database.path().display().to_string());
+    fn say(&self, database: &Database, schedules: u64) -> Result<(), Failure> {
+        let (version, path) = (env!("CARGO_PKG_VERSION"), database.to_string());
         let ready_ms = self.begun.elapsed().as_millis();
         let json =
             json!({"version": version, "database": path, "ready_ms": ready_ms, "schedules": schedules});

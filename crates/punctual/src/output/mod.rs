@@ -1,5 +1,6 @@
 //! What goes to the screen: data to stdout, the rest to stderr, readable without colour.
 
+pub(crate) mod database;
 mod ledger;
 pub(crate) mod plan;
 pub(crate) mod runs;

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use punctual::{Failure, History, lateness};
-use punctual_plan::{Reason, RunStatus, idempotency_key};
+use punctual_plan::{Reason, RunStatus, run_key};
 use punctual_store::{RangeRow, RunRow};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -37,24 +37,24 @@ struct RunJson<'a> {
 impl<'a> RunJson<'a> {
     fn new(run: &'a RunRow) -> Self {
         Self {
-            id: run.run.to_string(),
+            id: run.run.key.to_string(),
             schedule_id: run.schedule_id.to_string(),
             schedule_name: &run.schedule_name,
-            origin: run.origin.name(),
-            scheduled_for: run.scheduled_for,
-            fire_at: run.fire_at,
-            status: run.status.name(),
-            reason: run.reason.as_ref().map(Reason::code),
-            reason_text: run.reason.as_ref().map(ToString::to_string),
-            idempotency_key: idempotency_key(run.schedule_id, run.scheduled_for),
-            attempt: run.attempt,
+            origin: run.run.origin.name(),
+            scheduled_for: run.run.scheduled_for,
+            fire_at: run.run.fire_at,
+            status: run.run.state.status().name(),
+            reason: run.run.state.reason().map(Reason::code),
+            reason_text: run.run.state.reason().map(ToString::to_string),
+            idempotency_key: run_key(run.schedule_id, run.run.origin, &run.run.nonce, run.run.scheduled_for),
+            attempt: attempt(run),
             enqueued_at: run.enqueued_at,
             started_at: run.started_at,
             completed_at: run.completed_at,
             duration: duration(run).map(|time| time.as_secs_f64()),
             output: run.output.as_deref(),
             node: run.node.as_deref(),
-            definition_version: run.version,
+            definition_version: run.run.version,
         }
     }
 }
@@ -64,12 +64,12 @@ fn range_json(range: &RangeRow) -> Value {
     json!({
         "schedule_id": range.schedule_id.to_string(),
         "schedule_name": range.schedule_name,
-        "first": range.first,
-        "last": range.last,
-        "count": range.count,
-        "status": range.status.name(),
-        "reason": range.reason.code(),
-        "reason_text": range.reason.to_string(),
+        "first": range.range.first,
+        "last": range.range.last,
+        "count": range.range.count,
+        "status": range.range.end.status().name(),
+        "reason": range.range.end.reason().code(),
+        "reason_text": range.range.end.reason().to_string(),
     })
 }
 
@@ -93,24 +93,33 @@ pub(crate) fn history(output: &Output, history: &History) -> Result<(), Failure>
 
 fn run_cells(run: &RunRow) -> Vec<String> {
     vec![
-        run.run.to_string(),
-        clock(run.scheduled_for, &TimeZone::UTC),
-        run.status.to_string(),
+        run.run.key.to_string(),
+        clock(run.run.scheduled_for, &TimeZone::UTC),
+        run.run.state.status().to_string(),
         lateness(run).map_or("-".to_owned(), short),
         duration(run).map_or("-".to_owned(), short),
-        run.reason.as_ref().map_or(String::new(), ToString::to_string),
+        run.run.state.reason().map_or(String::new(), ToString::to_string),
     ]
 }
 
 fn range_cells(range: &RangeRow) -> Vec<String> {
     vec![
-        format!("{} ticks", range.count),
-        format!("{} .. {}", clock(range.first, &TimeZone::UTC), clock(range.last, &TimeZone::UTC)),
-        range.status.to_string(),
+        format!("{} ticks", range.range.count),
+        format!(
+            "{} .. {}",
+            clock(range.range.first, &TimeZone::UTC),
+            clock(range.range.last, &TimeZone::UTC)
+        ),
+        range.range.end.status().to_string(),
         "-".to_owned(),
         "-".to_owned(),
-        range.reason.to_string(),
+        range.range.end.reason().to_string(),
     ]
+}
+
+/// The last attempt, from 1; 0 before the first.
+fn attempt(run: &RunRow) -> u32 {
+    run.run.attempts.last().map_or(0, |attempt| attempt.number)
 }
 
 fn duration(run: &RunRow) -> Option<SignedDuration> {
@@ -145,7 +154,7 @@ struct Lateness {
 
 impl Summary {
     fn of(runs: &[RunRow]) -> Self {
-        let count = |status: RunStatus| runs.iter().filter(|run| run.status == status).count();
+        let count = |status: RunStatus| runs.iter().filter(|run| run.run.state.status() == status).count();
         let counts = RunStatus::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0);
         let mut late: Vec<f64> = runs.iter().filter_map(lateness).map(milliseconds).collect();
         late.sort_by(f64::total_cmp);

@@ -26,9 +26,9 @@ struct ScheduleJson<'a> {
     next_run_at: Option<Timestamp>,
     last_run_at: Option<Timestamp>,
     last_run_status: Option<&'static str>,
-    run_count: i64,
-    success_count: i64,
-    failure_count: i64,
+    run_count: u64,
+    success_count: u64,
+    failure_count: u64,
     created_at: Timestamp,
     updated_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,16 +68,16 @@ impl<'a> ScheduleJson<'a> {
     fn new(row: &'a ScheduleRow) -> Self {
         Self {
             definition: DefinitionJson::new(&row.definition),
-            org_id: &row.org_id,
-            enabled: row.deleted_at.is_none(),
+            org_id: &row.definition.owner.org_id,
+            enabled: row.deleted_at.is_none() && row.state.status.is_active(),
             status: status(row),
             version: row.definition.version,
             next_run_at: row.next_run_at,
-            last_run_at: row.last_run_at,
-            last_run_status: row.last_run_status.map(RunStatus::name),
-            run_count: row.run_count,
-            success_count: row.success_count,
-            failure_count: row.failure_count,
+            last_run_at: row.state.last_finish.map(|(at, _)| at),
+            last_run_status: row.state.last_finish.map(|(_, status)| RunStatus::name(status)),
+            run_count: row.state.counters.runs,
+            success_count: row.state.counters.successes,
+            failure_count: row.state.counters.failures,
             created_at: row.created_at,
             updated_at: row.updated_at,
             deleted_at: row.deleted_at,
@@ -86,7 +86,7 @@ impl<'a> ScheduleJson<'a> {
 }
 
 fn status(row: &ScheduleRow) -> &'static str {
-    if row.deleted_at.is_some() { "deleted" } else { "active" }
+    if row.deleted_at.is_some() { "deleted" } else { row.state.status.name() }
 }
 
 /// The table of all schedules.
@@ -104,7 +104,7 @@ pub(crate) fn list(output: &Output, rows: &[ScheduleRow]) -> Result<(), Failure>
                 definition.name.clone(),
                 definition.spec.clone(),
                 next_run(row),
-                "enabled".to_owned(),
+                if row.state.status.is_active() { "enabled" } else { row.state.status.name() }.to_owned(),
             ]
         });
         table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], cells)

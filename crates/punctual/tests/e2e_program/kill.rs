@@ -46,7 +46,7 @@ fn kills_at_random_moments_lose_no_tick_and_double_no_start() {
     println!("{kills} kills, {schedules} schedules, dice {seed}");
     let person = Person::new();
     let notes = person.home().join("started");
-    let note = format!("echo $PUNCTUAL_IDEMPOTENCY_KEY >> {}", notes.display());
+    let note = format!("echo $PUNCTUAL_IDEMPOTENCY_KEY $PUNCTUAL_ATTEMPT >> {}", notes.display());
     for number in 0..schedules {
         let name = format!("tick-{number}");
         person.json(&[

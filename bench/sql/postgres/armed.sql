@@ -1,0 +1,2 @@
+-- Rows of the first windows.
+SELECT key, schedule, scheduled_for FROM runs WHERE look_at IS NOT NULL

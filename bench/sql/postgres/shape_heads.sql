@@ -1,0 +1,1 @@
+SELECT id, next_run_at FROM state

@@ -1,0 +1,99 @@
+//! What is measured: which databases, which sizes, how often.
+
+use std::path::PathBuf;
+
+use crate::Failure;
+
+const HINT: &str =
+    "store [--databases sqlite,postgres] [--sizes 10k,100k,1M] [--repeats 3] [--runs 200k] [--out FILE]";
+
+/// A database that can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) databases: Vec<Kind>,
+    pub(crate) sizes: Vec<u32>,
+    pub(crate) repeats: u32,
+    /// Runs in the measured part.
+    pub(crate) runs: u32,
+    /// Where the JSON goes.
+    pub(crate) out: PathBuf,
+}
+
+impl Options {
+    /// Reads the command line.
+    pub(crate) fn read(arguments: &[String]) -> Result<Self, Failure> {
+        let mut options = Self {
+            databases: vec![Kind::Sqlite, Kind::Postgres],
+            sizes: vec![10_000, 100_000, 1_000_000],
+            repeats: 3,
+            runs: 200_000,
+            out: PathBuf::from("target/bench/store.json"),
+        };
+        let Some(("store", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest))
+        else {
+            return Err(HINT.into());
+        };
+        for pair in rest.chunks(2) {
+            let [name, value] = pair else { return Err(HINT.into()) };
+            match name.as_str() {
+                "--databases" => options.databases = value.split(',').map(kind).collect::<Result<_, _>>()?,
+                "--sizes" => options.sizes = value.split(',').map(count).collect::<Result<_, _>>()?,
+                "--repeats" => options.repeats = count(value)?,
+                "--runs" => options.runs = count(value)?,
+                "--out" => options.out = PathBuf::from(value),
+                _ => return Err(HINT.into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+fn kind(name: &str) -> Result<Kind, Failure> {
+    match name {
+        "sqlite" => Ok(Kind::Sqlite),
+        "postgres" => Ok(Kind::Postgres),
+        _ => Err(format!("there is no database `{name}`; {HINT}").into()),
+    }
+}
+
+/// A number such as `100k` or `1M`.
+fn count(text: &str) -> Result<u32, Failure> {
+    let (digits, times) = match text.strip_suffix(['k', 'M']) {
+        Some(digits) if text.ends_with('k') => (digits, 1_000),
+        Some(digits) => (digits, 1_000_000),
+        None => (text, 1),
+    };
+    let number = digits.parse::<u32>().ok().and_then(|number| number.checked_mul(times));
+    number.filter(|number| *number > 0).ok_or_else(|| format!("`{text}` is not a number; {HINT}").into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_may_be_written_short() {
+        assert_eq!(count("10k").ok(), Some(10_000));
+        assert_eq!(count("1M").ok(), Some(1_000_000));
+        assert_eq!(count("7").ok(), Some(7));
+        assert!(count("many").is_err() && count("0").is_err());
+    }
+
+    #[test]
+    fn what_is_not_said_has_a_default() {
+        let words = ["store", "--sizes", "10k", "--databases", "sqlite"].map(str::to_owned);
+        let options = Options::read(&words).expect("valid options");
+        assert_eq!(
+            (options.databases, options.sizes, options.repeats),
+            (vec![Kind::Sqlite], vec![10_000], 3)
+        );
+        assert!(Options::read(&["store".to_owned(), "--fast".to_owned()]).is_err());
+    }
+}

@@ -1,0 +1,40 @@
+//! Batches: every write has an id, and one whose answer was lost is repeated under it.
+
+use jiff::Timestamp;
+use punctual_plan::Fence;
+use punctual_store::{Batch, BatchId, Error};
+use uuid::Uuid;
+
+/// How often an unanswered commit is repeated before it is reported.
+const REPEATS_MAX: usize = 3;
+
+/// Sends the writes of a node.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sender {
+    fence: Fence,
+}
+
+impl Sender {
+    pub(crate) fn new(fence: Fence) -> Self {
+        Self { fence }
+    }
+
+    /// Sends a write; if its answer is lost it is sent again with the same id, which the database does once.
+    pub(crate) async fn send<T, F>(
+        &self,
+        now: Timestamp,
+        mut write: impl FnMut(Batch) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let batch = Batch { id: BatchId(Uuid::new_v4()), fence: self.fence, now };
+        let mut repeats = 0;
+        loop {
+            match write(batch).await {
+                Err(Error::Unanswered { .. }) if repeats < REPEATS_MAX => repeats += 1,
+                other => return other,
+            }
+        }
+    }
+}

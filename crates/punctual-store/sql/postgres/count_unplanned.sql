@@ -1,0 +1,1 @@
+SELECT count(*) FROM schedule_state WHERE plan_at <= $1::bigint

@@ -1,0 +1,1 @@
+SELECT key FROM tz_versions WHERE version = $1::text

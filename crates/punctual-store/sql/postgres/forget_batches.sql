@@ -1,0 +1,1 @@
+DELETE FROM batches WHERE at < $1::bigint

@@ -1,0 +1,1 @@
+DELETE FROM org_use WHERE org = $1::bigint

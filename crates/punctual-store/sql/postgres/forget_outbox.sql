@@ -1,0 +1,1 @@
+DELETE FROM outbox WHERE position <= $1::bigint

@@ -1,0 +1,1 @@
+SELECT max({column}) FROM {table}

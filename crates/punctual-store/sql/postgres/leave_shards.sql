@@ -1,0 +1,1 @@
+DELETE FROM shard_leases WHERE fence = $1::bigint

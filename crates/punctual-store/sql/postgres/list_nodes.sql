@@ -1,0 +1,4 @@
+SELECT n.fence, n.id, n.pid, n.started_at, n.seen_at, n.lease_until,
+       (SELECT count(*) FROM shard_leases s WHERE s.fence = n.fence), n.tz_version, n.version, n.left_at
+FROM nodes n
+ORDER BY n.fence DESC

@@ -1,0 +1,1 @@
+SELECT key FROM orgs ORDER BY key

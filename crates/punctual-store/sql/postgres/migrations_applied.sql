@@ -1,0 +1,1 @@
+SELECT version, name, checksum FROM migrations ORDER BY version

@@ -1,0 +1,1 @@
+SELECT fence, id FROM nodes WHERE fence = ANY ($1::bigint[])

@@ -1,0 +1,1 @@
+SELECT pg_notify('punctual', $1::text)

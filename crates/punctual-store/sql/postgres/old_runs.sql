@@ -1,0 +1,7 @@
+-- Through the unique key, which begins with the time.
+SELECT r.key, r.schedule, r.scheduled_for, r.org, r.version, r.status, r.origin
+FROM runs r
+WHERE r.scheduled_for < $1::bigint AND r.look_at IS NULL
+  AND (r.status <> 'failed' OR r.scheduled_for < $2::bigint)
+ORDER BY r.scheduled_for
+LIMIT $3::bigint

@@ -1,0 +1,3 @@
+SELECT s.schedule, s.org, s.version
+FROM unnest($1::bigint[]) AS d (schedule)
+JOIN schedule_state s ON s.schedule = d.schedule

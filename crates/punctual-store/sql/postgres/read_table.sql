@@ -1,0 +1,1 @@
+SELECT {columns} FROM {table} {beyond} ORDER BY {keys} LIMIT $1::bigint

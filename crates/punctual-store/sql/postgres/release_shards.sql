@@ -1,0 +1,1 @@
+DELETE FROM shard_leases WHERE fence = $1::bigint AND shard <> ALL ($2::bigint[])

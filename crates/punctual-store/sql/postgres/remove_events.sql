@@ -1,0 +1,1 @@
+DELETE FROM audit_events WHERE seq <= $1::bigint

@@ -1,0 +1,1 @@
+DELETE FROM runs WHERE key = ANY ($1::bigint[])

@@ -1,0 +1,1 @@
+DELETE FROM schedule_uses WHERE schedule = $1::bigint

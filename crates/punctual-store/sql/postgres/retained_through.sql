@@ -1,0 +1,1 @@
+SELECT through FROM retention_pass WHERE one = 1

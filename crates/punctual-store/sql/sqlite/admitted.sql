@@ -1,0 +1,1 @@
+SELECT admitted FROM schedule_state WHERE schedule = ?1

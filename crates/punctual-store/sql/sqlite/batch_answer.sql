@@ -1,0 +1,1 @@
+SELECT answer FROM batches WHERE id = ?1

@@ -1,0 +1,1 @@
+SELECT count(*) FROM schedules WHERE org = ?1 AND deleted_at IS NULL

@@ -1,0 +1,1 @@
+SELECT count(*) FROM audit_events WHERE org = ?1 AND seq > ?2

@@ -1,0 +1,1 @@
+SELECT org, definition FROM schedule_versions WHERE schedule = ?1 AND version = ?2

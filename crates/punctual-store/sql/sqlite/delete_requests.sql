@@ -1,0 +1,1 @@
+DELETE FROM requests WHERE at < ?1

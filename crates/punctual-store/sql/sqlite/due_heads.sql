@@ -1,0 +1,6 @@
+-- Which rows are due and whose they are, from the index alone.
+SELECT key, org
+FROM runs
+WHERE look_at <= ?1 AND (?2 IS NULL OR shard IN (SELECT value FROM json_each(?2)))
+ORDER BY look_at
+LIMIT ?3

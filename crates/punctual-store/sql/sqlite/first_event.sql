@@ -1,0 +1,1 @@
+SELECT min(seq) FROM audit_events WHERE org = ?1

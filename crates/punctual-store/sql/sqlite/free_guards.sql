@@ -1,0 +1,1 @@
+DELETE FROM guards WHERE run = ?1

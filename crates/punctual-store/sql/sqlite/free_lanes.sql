@@ -1,0 +1,1 @@
+DELETE FROM lanes WHERE run = ?1

@@ -1,0 +1,1 @@
+SELECT run FROM guards WHERE org = ?1 AND key = ?2

@@ -1,0 +1,1 @@
+INSERT INTO batches (id, at, answer) VALUES (?1, ?2, ?3)

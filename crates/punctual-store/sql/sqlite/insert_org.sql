@@ -1,0 +1,1 @@
+INSERT INTO orgs (id, created_at) VALUES (?1, ?2)

@@ -1,0 +1,1 @@
+SELECT tz FROM installation

@@ -1,0 +1,1 @@
+SELECT count(*) <= 1 FROM (SELECT 1 FROM orgs LIMIT 2)

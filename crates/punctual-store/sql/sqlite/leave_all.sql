@@ -1,0 +1,2 @@
+-- Whoever holds the file's lock knows that no other node lives.
+UPDATE nodes SET left_at = ?1 WHERE left_at IS NULL

@@ -1,0 +1,1 @@
+SELECT body FROM limits WHERE org = ?1 AND name = 'org'

@@ -1,0 +1,5 @@
+SELECT n.fence, n.id, n.pid, n.started_at, n.seen_at, n.lease_until,
+       (SELECT count(*) FROM shard_leases AS l WHERE l.fence = n.fence), n.tz_version, n.version, n.left_at
+FROM nodes AS n
+ORDER BY n.fence DESC
+LIMIT 1000

@@ -1,0 +1,6 @@
+-- When the next schedule wants planning.
+SELECT plan_at
+FROM schedule_state
+WHERE plan_at > ?1 AND (?2 IS NULL OR shard IN (SELECT value FROM json_each(?2)))
+ORDER BY plan_at
+LIMIT 1

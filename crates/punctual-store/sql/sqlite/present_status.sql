@@ -1,0 +1,2 @@
+-- How a run stands.
+SELECT status FROM runs WHERE key = ?1

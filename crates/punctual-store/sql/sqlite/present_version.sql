@@ -1,0 +1,1 @@
+SELECT version FROM schedule_state WHERE schedule = ?1

@@ -1,0 +1,1 @@
+UPDATE installation SET fence = max(fence, ?1)

@@ -1,0 +1,1 @@
+DELETE FROM {table} WHERE org = ?1 AND name = ?2

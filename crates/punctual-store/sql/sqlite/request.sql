@@ -1,0 +1,1 @@
+SELECT question, answer FROM requests WHERE org = ?1 AND key = ?2

@@ -1,0 +1,1 @@
+SELECT scheduled_for FROM runs WHERE key = ?1

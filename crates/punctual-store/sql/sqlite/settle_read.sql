@@ -1,0 +1,8 @@
+-- A run with how its schedule stands, for the decision over its end.
+SELECT r.schedule, r.org, r.status, r.attempt, r.fence, r.token, r.version, r.origin, r.started_at, r.enqueued_at,
+       st.run_count, st.success_count, st.failure_count, st.consecutive_failures, st.admitted,
+       st.status = 'active' AND st.left_at IS NULL,
+       st.spent_at IS NOT NULL OR (st.next_tick IS NULL AND st.plan_at IS NULL)
+FROM runs AS r
+JOIN schedule_state AS st ON st.schedule = r.schedule
+WHERE r.key = ?1

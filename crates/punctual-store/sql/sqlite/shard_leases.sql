@@ -1,0 +1,1 @@
+SELECT shard, fence FROM shard_leases ORDER BY shard

@@ -1,0 +1,1 @@
+INSERT INTO guards (org, key, run) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING

@@ -1,0 +1,235 @@
+//! Claims: each is held by one run, and an admission that loses one leaves nothing behind.
+
+use punctual_plan::{Breaker, BreakerRule, Outcome, Overlap, RunState, Wait};
+
+use super::Backend;
+use super::stage::{Shape, Stage, at, cron, seconds};
+use crate::{Commit, Store};
+
+/// Two schedules with one guard, judged apart: the second loses and stays as it was, and its lane is free.
+pub async fn a_lost_guard_leaves_nothing_behind<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["a", "b"] {
+        let schedule = cron(name, "1 10 * * *").policy(|policy| policy.guard = Some("disk".to_owned()));
+        stage.create(schedule, at("10:00:05")).await;
+    }
+    let (first, second) = (stage.judge(at("10:01:00")).await, stage.judge(at("10:01:00")).await);
+    assert_eq!(stage.carry_out(vec![first[0].clone()], at("10:01:00")).await, [Commit::Done]);
+    // Judged on its own, the other would start too.
+    let mut lone = second[1].clone();
+    lone.admission.verdict = punctual_plan::Verdict::Start;
+    lone.admission.claims = first[0].admission.claims.clone();
+    if let Some(punctual_plan::Claim::Lane(lane)) = lone.admission.claims.first_mut() {
+        *lane = punctual_plan::Lane::Schedule(lone.admission.schedule);
+    }
+    assert_eq!(stage.carry_out(vec![lone], at("10:01:00")).await, [Commit::Stale]);
+    let (won, lost) = (&first[0].row.launch.definition.name, &second[1].row.launch.definition.name);
+    let admitted =
+        (stage.row(won).await.state.counters.admitted, stage.row(lost).await.state.counters.admitted);
+    assert_eq!(admitted, (1, 0));
+    assert_eq!(stage.ledger(lost).await, "10:01:00 scheduled");
+    stage.settle(first[0].admission.run, Outcome::Succeeded, at("10:01:01")).await;
+    stage.admit(at("10:01:02")).await;
+    assert_eq!(stage.ledger(lost).await, "10:01:00 enqueued", "its lane was given back");
+}
+
+/// A guard that is held skips the tick of another schedule.
+pub async fn a_held_guard_skips_the_tick<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for (name, spec) in [("a", "1 10 * * *"), ("b", "2 10 * * *")] {
+        let schedule = cron(name, spec).policy(|policy| policy.guard = Some("disk".to_owned()));
+        stage.create(schedule, at("10:00:05")).await;
+    }
+    stage.admit(at("10:01:00")).await;
+    stage.plan(at("10:01:30")).await;
+    stage.admit(at("10:02:00")).await;
+    assert_eq!(stage.ledger("b").await, "10:02:00 skipped/guard");
+}
+
+/// A lane that schedules share is held by one run of all of them.
+pub async fn a_shared_lane_is_held_by_one_run<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["a", "b"] {
+        let schedule = cron(name, "1 10 * * *").policy(|policy| {
+            policy.lane = Some("tape".to_owned());
+            policy.overlap = Overlap::Queue;
+        });
+        stage.create(schedule, at("10:00:05")).await;
+    }
+    stage.admit(at("10:01:00")).await;
+    let (a, b) = (stage.runs("a").await.remove(0), stage.runs("b").await.remove(0));
+    let (running, waiting) = match a.run.state {
+        RunState::Enqueued { .. } => (a, b),
+        _ => (b, a),
+    };
+    let RunState::Waiting(turn) = &waiting.run.state else { panic!("one waits: {waiting:?}") };
+    assert_eq!(turn.wait, Wait::Turn { behind: running.run.key });
+    stage.settle(running.run.key, Outcome::Succeeded, at("10:01:05")).await;
+    stage.admit(at("10:01:05")).await;
+    assert_eq!(stage.status(waiting.run.key).await, "enqueued");
+}
+
+/// Rows that were judged apart cannot both take a shared lane.
+pub async fn a_shared_lane_is_not_taken_twice<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["a", "b"] {
+        let schedule = cron(name, "1 10 * * *").policy(|policy| policy.lane = Some("tape".to_owned()));
+        stage.create(schedule, at("10:00:05")).await;
+    }
+    let verdicts = stage.judge(at("10:01:00")).await;
+    let mut second = verdicts[1].clone();
+    second.admission.verdict = punctual_plan::Verdict::Start;
+    second.admission.claims = verdicts[0].admission.claims.clone();
+    let commits = stage.carry_out(vec![verdicts[0].clone(), second], at("10:01:00")).await;
+    assert_eq!(commits, [Commit::Done, Commit::Stale]);
+}
+
+/// An open breaker skips ticks; after its time one run probes it, and no other.
+pub async fn a_breaker_has_a_single_probe<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["a", "b"] {
+        let mut schedule = cron(name, "*/20 * * * * *");
+        let target = std::sync::Arc::make_mut(&mut schedule.target);
+        target.name = "shared".to_owned();
+        target.breaker = BreakerRule { threshold: 1, reset_after: seconds(30) };
+        stage.create(schedule, at("10:00:05")).await;
+    }
+    let runs = stage.admit(at("10:00:20")).await;
+    stage.settle(runs[0], Outcome::Exited { code: 1 }, at("10:00:21")).await;
+    stage.settle(runs[1], Outcome::Cancelled { by: "ada".to_owned() }, at("10:00:21")).await;
+    stage.admit(at("10:00:40")).await;
+    assert!(stage.ledger("a").await.contains("10:00:40 skipped/breaker_open"));
+    let verdicts = stage.judge(at("10:01:00")).await;
+    let probe = verdicts[0].admission.run;
+    stage.carry_out(verdicts, at("10:01:00")).await;
+    let breakers = stage.store.breakers(stage.scope()).await.expect("answers");
+    assert_eq!(breakers[0].breaker, Breaker::HalfOpen { probe });
+    let ledgers = format!("{} {}", stage.ledger("a").await, stage.ledger("b").await);
+    assert!(ledgers.contains("10:01:00 skipped/breaker_probe"), "{ledgers}");
+    stage.settle(probe, Outcome::Succeeded, at("10:01:05")).await;
+    assert!(stage.store.breakers(stage.scope()).await.expect("answers").is_empty());
+}
+
+/// Verdicts that were made before a probe was taken cannot take it again.
+pub async fn a_probe_is_not_taken_twice<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["a", "b"] {
+        let mut schedule = cron(name, "*/20 * * * * *");
+        let target = std::sync::Arc::make_mut(&mut schedule.target);
+        target.name = "shared".to_owned();
+        target.breaker = BreakerRule { threshold: 1, reset_after: seconds(10) };
+        stage.create(schedule, at("10:00:05")).await;
+    }
+    for run in stage.admit(at("10:00:20")).await {
+        stage.settle(run, Outcome::Exited { code: 1 }, at("10:00:21")).await;
+    }
+    let verdicts = stage.judge(at("10:00:40")).await;
+    let mut second = verdicts[1].clone();
+    second.admission.verdict = punctual_plan::Verdict::Start;
+    second.admission.claims = verdicts[0]
+        .admission
+        .claims
+        .iter()
+        .filter(|claim| matches!(claim, punctual_plan::Claim::Probe(..)))
+        .cloned()
+        .collect();
+    assert_eq!(second.admission.claims.len(), 1, "the first one probes");
+    let commits = stage.carry_out(vec![verdicts[0].clone(), second], at("10:00:40")).await;
+    assert_eq!(commits, [Commit::Done, Commit::Stale]);
+}
+
+/// An org that is at its limit lets runs wait until one ends.
+pub async fn a_limit_in_flight_lets_runs_wait<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.limits(r#"{"runs_in_flight":1,"over":"wait"}"#).await;
+    for name in ["a", "b"] {
+        stage.create(cron(name, "1 10 * * *"), at("10:00:05")).await;
+    }
+    let runs = stage.admit(at("10:01:00")).await;
+    assert_eq!(
+        (stage.status(runs[0]).await.as_str(), stage.status(runs[1]).await.as_str()),
+        ("enqueued", "waiting")
+    );
+    stage.settle(runs[0], Outcome::Succeeded, at("10:01:05")).await;
+    assert_eq!(stage.admit(at("10:01:05")).await, [runs[1]]);
+    assert_eq!(stage.status(runs[1]).await, "enqueued");
+}
+
+/// Places under a limit are counted in the transaction that takes them.
+pub async fn a_place_under_a_limit_is_not_taken_twice<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.limits(r#"{"runs_in_flight":1}"#).await;
+    for name in ["a", "b"] {
+        stage.create(cron(name, "1 10 * * *"), at("10:00:05")).await;
+    }
+    let verdicts = stage.judge(at("10:01:00")).await;
+    let mut second = verdicts[1].clone();
+    second.admission.verdict = punctual_plan::Verdict::Start;
+    second.admission.claims = vec![punctual_plan::Claim::Place(stage.org)];
+    let lost = second.admission.run;
+    let commits = stage.carry_out(vec![verdicts[0].clone(), second], at("10:01:00")).await;
+    assert_eq!(commits, [Commit::Done, Commit::Stale]);
+    assert_eq!(stage.status(lost).await, "scheduled");
+}
+
+/// Runs beyond a limit per minute are looked at again in the next minute.
+pub async fn a_limit_per_minute_lets_runs_wait_for_the_next<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.limits(r#"{"runs_per_minute":1,"over":"wait"}"#).await;
+    for name in ["a", "b"] {
+        stage.create(cron(name, "1 10 * * *"), at("10:00:05")).await;
+    }
+    let runs = stage.admit(at("10:01:10")).await;
+    stage.settle(runs[0], Outcome::Succeeded, at("10:01:11")).await;
+    assert_eq!(stage.status(runs[1]).await, "waiting");
+    assert!(stage.due(at("10:01:59")).await.rows.is_empty());
+    assert_eq!(stage.admit(at("10:02:00")).await, [runs[1]]);
+    assert_eq!(stage.status(runs[1]).await, "enqueued");
+}
+
+/// An org may also have its runs skipped beyond a limit.
+pub async fn a_limit_may_skip_instead<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.limits(r#"{"runs_in_flight":1,"over":"skip"}"#).await;
+    for name in ["a", "b"] {
+        stage.create(cron(name, "1 10 * * *"), at("10:00:05")).await;
+    }
+    let runs = stage.admit(at("10:01:00")).await;
+    assert_eq!(stage.status(runs[1]).await, "skipped/org_limit");
+}
+
+/// `max_runs` is counted in the transaction that admits.
+pub async fn max_runs_is_never_exceeded<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule =
+        cron("one", "*/20 * * * * *").timing(|timing| timing.bounds.max_runs = Some(1)).policy(|policy| {
+            policy.overlap = Overlap::Allow;
+            policy.catch_up = punctual_plan::CatchUp::RunAll;
+        });
+    stage.create(schedule, at("10:00:05")).await;
+    let verdicts = stage.judge(at("10:00:40")).await;
+    let mut second = verdicts[1].clone();
+    second.admission.verdict = punctual_plan::Verdict::Start;
+    second.admission.claims = verdicts[0].admission.claims.clone();
+    let commits = stage.carry_out(vec![verdicts[0].clone(), second], at("10:00:40")).await;
+    assert_eq!(commits, [Commit::Done, Commit::Stale]);
+    assert_eq!(stage.row("one").await.state.counters.admitted, 1);
+}
+
+/// Claims are freed when the run ends, however it ends.
+pub async fn claims_are_freed_by_every_end<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| policy.guard = Some("disk".to_owned()));
+    stage.create(schedule, at("10:00:05")).await;
+    let ends = [
+        ("10:00:20", Outcome::Succeeded),
+        ("10:00:40", Outcome::Exited { code: 2 }),
+        ("10:01:00", Outcome::Cancelled { by: "ada".to_owned() }),
+    ];
+    for (time, outcome) in ends {
+        let run = stage.admit(at(time)).await[0];
+        assert_eq!(stage.status(run).await, "enqueued", "at {time}");
+        stage.settle(run, outcome, at(time)).await;
+    }
+    assert!(stage.store.check().await.expect("answers").is_empty());
+}

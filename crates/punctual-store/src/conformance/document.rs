@@ -1,0 +1,107 @@
+//! Shared things, tokens, and answers that are given once.
+
+use super::Backend;
+use super::stage::{Stage, at};
+use crate::{Answer, Answered, Cut, DocumentKind, Error, NewDocument, Store, Token};
+
+fn document(name: &str, body: &str, replaces: Option<i64>) -> NewDocument {
+    let (kind, now) = (DocumentKind::Template, at("10:00:00.5"));
+    NewDocument { kind, name: name.to_owned(), body: body.to_owned(), replaces, now }
+}
+
+/// A thing is written in the version that it replaces, or not at all.
+pub async fn a_document_replaces_its_own_version<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let put = async |document| stage.store.put_document(stage.scope(), document).await;
+    assert_eq!(put(document("a", "{}", Some(0))).await.expect("it is new").version, 1);
+    assert!(matches!(put(document("a", "{}", Some(0))).await, Err(Error::Conflict { .. })));
+    assert_eq!(put(document("a", r#"{"x":1}"#, Some(1))).await.expect("it fits").version, 2);
+    assert!(matches!(put(document("a", "{}", Some(1))).await, Err(Error::Conflict { .. })));
+    let kept = put(document("a", r#"{"x":2}"#, None)).await.expect("whichever is there");
+    let read = stage.store.document(stage.scope(), DocumentKind::Template, "a".to_owned()).await;
+    assert_eq!(read.expect("answers"), Some(kept.clone()));
+    assert_eq!((kept.version, kept.body.as_str(), kept.updated_at), (3, r#"{"x":2}"#, at("10:00:00.5")));
+}
+
+/// Kinds do not see each other, and names come in order.
+pub async fn documents_are_listed_by_kind_and_name<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["c", "a", "b"] {
+        stage.store.put_document(stage.scope(), document(name, "{}", None)).await.expect("answers");
+    }
+    let list = async |kind, cut| stage.store.documents(stage.scope(), kind, cut).await.expect("answers");
+    let first = list(DocumentKind::Template, Cut::first(2)).await;
+    let names: Vec<&str> = first.rows.iter().map(|row| row.name.as_str()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let rest = list(DocumentKind::Template, Cut { after: first.next, limit: 2 }).await;
+    assert_eq!((rest.rows.len(), rest.next), (1, None));
+    for kind in DocumentKind::ALL.into_iter().filter(|kind| *kind != DocumentKind::Template) {
+        assert!(list(kind, Cut::first(10)).await.rows.is_empty(), "{kind:?}");
+    }
+}
+
+/// A removed thing is gone, once.
+pub async fn a_document_is_removed_once<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.store.put_document(stage.scope(), document("a", "{}", None)).await.expect("answers");
+    let remove = async || {
+        stage
+            .store
+            .remove_document(stage.scope(), DocumentKind::Template, "a".to_owned())
+            .await
+            .expect("answers")
+    };
+    assert!(remove().await);
+    assert!(!remove().await);
+    let read = stage.store.document(stage.scope(), DocumentKind::Template, "a".to_owned()).await;
+    assert_eq!(read.expect("answers"), None);
+}
+
+/// Whose a token is, is known by its hash alone.
+pub async fn a_token_is_known_by_its_hash<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let token = Token {
+        id: "t1".to_owned(),
+        hash: "0123".to_owned(),
+        user: Some("ada".to_owned()),
+        scopes: "read write".to_owned(),
+        created_at: at("10:00:00"),
+        expires_at: Some(at("12:00:00")),
+        revoked_at: None,
+    };
+    stage.store.put_token(stage.scope(), token.clone()).await.expect("answers");
+    let found = stage.store.token("0123".to_owned()).await.expect("answers");
+    assert_eq!(found, Some((stage.org, token.clone())));
+    assert_eq!(stage.store.token("4567".to_owned()).await.expect("answers"), None);
+    let revoked = Token { revoked_at: Some(at("11:00:00")), ..token };
+    stage.store.put_token(stage.scope(), revoked.clone()).await.expect("answers");
+    assert_eq!(stage.store.tokens(stage.scope()).await.expect("answers"), [revoked]);
+}
+
+/// The same request is answered alike; another one under its key is refused.
+pub async fn a_request_is_answered_once<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let ask = async |question: &str, answer: &str| {
+        let (key, question, answer) = ("k".to_owned(), question.to_owned(), answer.to_owned());
+        let answer = Answer { key, question, answer, now: at("10:00:00") };
+        stage.store.answer_once(stage.scope(), answer).await.expect("answers")
+    };
+    assert_eq!(ask("q", "first").await, Answered::Kept);
+    assert_eq!(ask("q", "second").await, Answered::Before("first".to_owned()));
+    assert_eq!(ask("another", "third").await, Answered::Differs);
+}
+
+/// Limits that are written in the middle count from then on.
+pub async fn limits_count_from_when_they_are_written<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["a", "b"] {
+        stage.create(super::stage::cron(name, "1 10 * * *"), at("10:00:05")).await;
+    }
+    stage.create(super::stage::cron("first", "*/20 * * * * *"), at("10:00:05")).await;
+    stage.admit(at("10:00:20")).await;
+    stage.limits(r#"{"runs_in_flight":2,"over":"wait"}"#).await;
+    stage.admit(at("10:01:00")).await;
+    let waiting = async |name: &str| stage.ledger(name).await.contains("10:01:00 waiting");
+    let (a, b) = (waiting("a").await, waiting("b").await);
+    assert!(a != b || (a && b), "one place is left at most");
+}

@@ -1,0 +1,89 @@
+//! Effects: what an admission does to other runs, in its own transaction.
+
+use punctual_plan::{Effect, Outcome, Overlap, admit};
+
+use super::Backend;
+use super::stage::{Shape, Stage, at, cron, seconds};
+use crate::AdmitCommit;
+
+/// Under `cancel` a tick ends the run in flight and starts in its place.
+pub async fn a_tick_cancels_the_run_in_flight<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| policy.overlap = Overlap::Cancel);
+    stage.create(schedule, at("10:00:05")).await;
+    let first = stage.admit(at("10:00:20")).await[0];
+    let second = stage.admit(at("10:00:40")).await[0];
+    assert_eq!(stage.status(first).await, "cancelled/cancelled");
+    assert_eq!(stage.admit(at("10:00:40")).await, [second], "the end of the other woke it");
+    assert_eq!(stage.status(second).await, "enqueued");
+    assert_eq!(stage.row("one").await.state.counters.runs, 1);
+}
+
+/// A later tick under `cancel` ends those that wait.
+pub async fn a_later_tick_ends_those_that_wait<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| policy.overlap = Overlap::Cancel);
+    stage.create(schedule, at("10:00:05")).await;
+    stage.admit(at("10:00:20")).await;
+    let second = stage.admit(at("10:00:40")).await[0];
+    // Nobody has looked at the one that was woken when the next is judged.
+    let mut batch = stage.due(at("10:01:00")).await;
+    batch.rows.retain(|row| row.due.run != second);
+    let row = batch.rows.remove(0);
+    let admission = admit(std::slice::from_ref(&row.due), &mut batch.world).remove(0);
+    assert!(matches!(admission.effects[..], [Effect::EndWait(..)]), "{admission:?}");
+    stage.carry_out(vec![AdmitCommit { admission, row }], at("10:01:00")).await;
+    assert_eq!(stage.status(second).await, "skipped/superseded");
+    let ledger = stage.ledger("one").await;
+    assert!(ledger.starts_with("10:00:20 cancelled/cancelled | 10:00:40 skipped/superseded"), "{ledger}");
+}
+
+/// A tick that starts ends the pending retry of an earlier one.
+pub async fn a_tick_supersedes_a_pending_retry<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| policy.retry_after = Some(seconds(60)));
+    stage.create(schedule, at("10:00:05")).await;
+    let first = stage.admit(at("10:00:20")).await[0];
+    stage.settle(first, Outcome::Exited { code: 1 }, at("10:00:21")).await;
+    assert_eq!(stage.status(first).await, "retrying/exit_code");
+    stage.admit(at("10:00:40")).await;
+    assert_eq!(stage.status(first).await, "failed/superseded");
+    assert!(stage.due(at("10:00:50")).await.rows.is_empty(), "the retry does not come any more");
+}
+
+/// Under `queue` a retry keeps its turn before later ticks.
+pub async fn a_retry_keeps_its_turn_in_a_queue<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| {
+        policy.overlap = Overlap::Queue;
+        policy.retry_after = Some(seconds(30));
+    });
+    stage.create(schedule, at("10:00:05")).await;
+    let first = stage.admit(at("10:00:20")).await[0];
+    stage.settle(first, Outcome::Exited { code: 1 }, at("10:00:21")).await;
+    let second = stage.admit(at("10:00:40")).await[0];
+    assert_eq!(stage.status(second).await, "waiting");
+    assert_eq!(stage.admit(at("10:00:51")).await, [first]);
+    assert_eq!(stage.status(first).await, "enqueued");
+    stage.settle(first, Outcome::Succeeded, at("10:00:52")).await;
+    assert_eq!(stage.admit(at("10:00:52")).await, [second]);
+}
+
+/// A retry whose wait is over has been launched before: it fails, it is not skipped.
+pub async fn a_retry_that_waited_too_long_fails<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "1 10 * * *").policy(|policy| {
+        policy.retry_after = Some(seconds(5));
+        policy.run_timeout = seconds(3 * 86_400);
+    });
+    let key = stage.create(schedule, at("10:00:05")).await;
+    let first = stage.admit(at("10:01:00")).await[0];
+    stage.settle(first, Outcome::Exited { code: 1 }, at("10:01:01")).await;
+    let manual = stage.trigger(key, "beside", at("10:01:02")).await;
+    assert_eq!(stage.admit(at("10:01:02")).await, [manual]);
+    assert_eq!(stage.admit(at("10:01:06")).await, [first]);
+    assert_eq!(stage.status(first).await, "waiting", "another run holds the lane");
+    let tomorrow = at("10:01:06") + seconds(86_400);
+    assert_eq!(stage.admit(tomorrow).await, [first]);
+    assert_eq!(stage.status(first).await, "failed/waited_too_long");
+}

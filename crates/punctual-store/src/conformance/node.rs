@@ -1,0 +1,144 @@
+//! Nodes: fences only rise, leases end, shards are spread, and only the dead are inherited from.
+
+use std::collections::BTreeSet;
+
+use punctual_plan::{Outcome, RunState};
+
+use super::Backend;
+use super::stage::{Stage, at, cron, node, seconds};
+use crate::{Commit, Error, Node, SHARDS, Shards, Store};
+
+fn share(shards: Shards) -> Vec<u16> {
+    match shards {
+        Shards::All => (0..SHARDS).collect(),
+        Shards::Some(shards) => shards,
+    }
+}
+
+/// Each node that joins has a higher fence than all before it.
+pub async fn each_join_raises_the_fence<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let mut last = stage.fence;
+    for name in ["a", "b", "c"] {
+        let joined = stage.store.join(node(name, seconds(60))).await.expect("it joins");
+        assert!(joined.fence > last && joined.may_plan);
+        last = joined.fence;
+    }
+    let nodes = stage.store.nodes().await.expect("answers");
+    assert_eq!((nodes.len(), nodes[0].id.as_str(), nodes[0].fence), (4, "c", last));
+}
+
+/// A heartbeat renews the lease from the store's own clock.
+pub async fn a_heartbeat_renews_the_lease<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let beat = stage.store.heartbeat(stage.fence).await.expect("it lives");
+    assert_eq!(beat.lease_until, beat.now + seconds(3_600));
+    assert!(
+        beat.may_plan && share(beat.shards).len() == usize::from(SHARDS),
+        "a single node has every shard"
+    );
+}
+
+/// A node whose lease is over, or who left, is told so.
+pub async fn a_lost_lease_is_told<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let dead = stage.store.join(node("dead", seconds(-1))).await.expect("it joins").fence;
+    assert!(matches!(stage.store.heartbeat(dead).await, Err(Error::LeaseLost)));
+    stage.store.leave(stage.fence).await.expect("it leaves");
+    assert!(matches!(stage.store.heartbeat(stage.fence).await, Err(Error::LeaseLost)));
+    let nodes = stage.store.nodes().await.expect("answers");
+    let left = nodes.iter().find(|node| node.fence == stage.fence).expect("it is shown");
+    assert!(left.left_at.is_some() && left.shards == 0);
+}
+
+/// Every shard has one node, and the shares differ by less than a fifth.
+pub async fn shards_are_spread_evenly<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let mut fences = vec![stage.fence];
+    for name in ["b", "c"] {
+        fences.push(stage.store.join(node(name, seconds(3_600))).await.expect("it joins").fence);
+    }
+    let mut shares: Vec<Vec<u16>> = Vec::new();
+    for _ in 0..4 {
+        shares.clear();
+        for fence in &fences {
+            shares.push(share(stage.store.heartbeat(*fence).await.expect("it lives").shards));
+        }
+    }
+    let all: BTreeSet<u16> = shares.iter().flatten().copied().collect();
+    assert_eq!(all.len(), usize::from(SHARDS), "no shard is without a node");
+    assert_eq!(shares.iter().map(Vec::len).sum::<usize>(), usize::from(SHARDS), "no shard has two");
+    let fair = f64::from(SHARDS) / 3.0;
+    assert!(shares.iter().all(|share| (share.len() as f64 - fair).abs() <= fair * 0.2), "{shares:?}");
+}
+
+/// The shards of a node that left go to the others.
+pub async fn the_shards_of_a_node_that_left_are_taken<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let other = stage.store.join(node("b", seconds(3_600))).await.expect("it joins").fence;
+    for _ in 0..3 {
+        for fence in [stage.fence, other] {
+            stage.store.heartbeat(fence).await.expect("it lives");
+        }
+    }
+    stage.store.leave(other).await.expect("it leaves");
+    let beat = stage.store.heartbeat(stage.fence).await.expect("it lives");
+    assert_eq!(share(beat.shards).len(), usize::from(SHARDS));
+}
+
+/// The runs of a dead node go to the one that asks, under its fence; those of a living one stay.
+pub async fn only_the_runs_of_the_dead_are_taken_over<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "1 10 * * *"), at("10:00:05")).await;
+    let run = stage.admit(at("10:01:00")).await[0];
+    let other = stage.beside(backend).await;
+    assert!(other.store.take_over(other.fence, 10).await.expect("answers").is_empty(), "it lives");
+    stage.store.leave(stage.fence).await.expect("it leaves");
+    let taken = other.store.take_over(other.fence, 10).await.expect("answers");
+    assert_eq!(taken.len(), 1);
+    assert_eq!((taken[0].run, taken[0].attempt), (run, 1));
+    assert!(other.store.take_over(other.fence, 10).await.expect("answers").is_empty(), "once");
+    let report = stage.report(run, Outcome::Succeeded, at("10:01:10")).await;
+    assert_eq!(stage.send(vec![report], at("10:01:10")).await[0].commit, Commit::Stale, "it is fenced off");
+    assert_eq!(other.settle(run, Outcome::InDoubt, at("10:01:11")).await.commit, Commit::Done);
+    assert!(matches!(other.run(run).await.run.state, RunState::Retrying { attempt: 2, .. }));
+}
+
+/// Who is dead takes nothing over.
+pub async fn a_dead_node_takes_nothing_over<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let dead = stage.store.join(node("dead", seconds(-1))).await.expect("it joins").fence;
+    assert!(matches!(stage.store.take_over(dead, 10).await, Err(Error::LeaseLost)));
+}
+
+/// A run that waits for its retry is nobody's to take over.
+pub async fn a_pending_retry_is_not_taken_over<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "1 10 * * *"), at("10:00:05")).await;
+    let run = stage.admit(at("10:01:00")).await[0];
+    stage.settle(run, Outcome::LaunchFailed { error: "no".to_owned() }, at("10:01:01")).await;
+    let other = stage.beside(backend).await;
+    stage.store.leave(stage.fence).await.expect("it leaves");
+    assert!(other.store.take_over(other.fence, 10).await.expect("answers").is_empty());
+    assert_eq!(other.admit(at("10:01:05")).await, [run], "whoever is there admits it");
+}
+
+/// A node with an older tz database does not plan; a newer one makes the others stop.
+pub async fn an_older_tz_database_does_not_plan<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let with = |id: &str, tz: &str| Node { tz_version: tz.to_owned(), ..node(id, seconds(3_600)) };
+    assert!(!stage.store.join(with("old", "2020a")).await.expect("it joins").may_plan);
+    assert!(stage.store.heartbeat(stage.fence).await.expect("it lives").may_plan);
+    assert!(stage.store.join(with("new", "2091c")).await.expect("it joins").may_plan);
+    assert!(!stage.store.heartbeat(stage.fence).await.expect("it lives").may_plan);
+    assert_eq!(stage.store.status().await.expect("answers").tz_version, "2091c");
+}
+
+/// Runs say by which tz database they were planned.
+pub async fn a_run_names_its_tz_database<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    stage.plan(at("10:00:50")).await;
+    let rows = stage.runs("one").await;
+    assert!(rows.iter().all(|row| row.tz_version.is_some()), "{rows:?}");
+}

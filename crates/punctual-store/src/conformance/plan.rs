@@ -1,0 +1,227 @@
+//! Plans: guarded by the cursor and the version they were made on, one entry per tick.
+
+use punctual_plan::{Basis, CatchUp, Jitter, JitterMode, Recorded, Span, audit_ledger};
+use punctual_time::Weekdays;
+
+use super::Backend;
+use super::stage::{Shape, Stage, at, cron, every, seconds};
+use crate::{Ask, BATCH_MAX, Commit, Cut, RunFilter, SHARDS, Shards, Store, Whose};
+
+/// The first window is armed in the transaction that makes the schedule.
+pub async fn a_created_schedule_has_its_first_window_armed<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    assert_eq!(stage.ledger("one").await, "10:00:20 scheduled | 10:00:40 scheduled | 10:01:00 scheduled");
+    assert_eq!(stage.row("one").await.next_run_at, Some(at("10:00:20")));
+}
+
+/// Two planners read the same cursor: the second commit changes nothing.
+pub async fn the_second_planner_to_commit_creates_no_run<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    let (first, second) = (stage.plans(at("10:01:00")).await, stage.plans(at("10:01:00")).await);
+    assert_eq!(stage.commit(first, at("10:01:00")).await, [Commit::Done]);
+    let planned = stage.ledger("one").await;
+    assert_eq!(stage.commit(second, at("10:01:00")).await, [Commit::Stale]);
+    assert_eq!(stage.ledger("one").await, planned);
+}
+
+/// A plan counts only while the version is valid that it was made of.
+pub async fn a_plan_of_an_older_version_is_stale<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    let plans = stage.plans(at("10:00:50")).await;
+    let edit = stage.edit("one", cron("one", "*/15 * * * * *"), at("10:00:50")).await;
+    stage.write(edit).await;
+    let ledger = stage.ledger("one").await;
+    assert_eq!(stage.commit(plans, at("10:00:50")).await, [Commit::Stale]);
+    assert_eq!(stage.ledger("one").await, ledger);
+}
+
+/// What was paused after it was read is not planned any more.
+pub async fn a_plan_of_a_paused_schedule_is_stale<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    let plans = stage.plans(at("10:00:50")).await;
+    let pause = stage.pause("one", at("10:00:50")).await;
+    stage.write(pause).await;
+    assert_eq!(stage.commit(plans, at("10:00:50")).await, [Commit::Stale]);
+    assert!(stage.plans(at("11:00:00")).await.is_empty(), "a paused schedule is not plannable");
+}
+
+/// An outage of many ticks is a range, and the ledger is whole with it.
+pub async fn a_long_outage_leaves_ranges_up_to_the_cursor<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "* * * * * *"), at("10:00:00")).await;
+    assert_eq!(stage.plan(at("12:00:00")).await, [Commit::Done]);
+    let row = stage.row("one").await;
+    let listed = stage.store.ranges(stage.scope(), RunFilter::default(), Cut::first(100)).await;
+    let ranges = listed.expect("the store answers").rows;
+    assert!(ranges.iter().map(|range| range.range.count).sum::<u64>() > 7_000, "{ranges:?}");
+    assert!(ranges.iter().all(|range| range.range.last <= at("12:00:00") && range.counts.is_empty()));
+    let spans: Vec<Span> = ranges
+        .iter()
+        .map(|row| Span { first: row.range.first, last: row.range.last, count: row.range.count })
+        .collect();
+    let rows: Vec<_> = stage.runs("one").await.iter().map(|row| row.run.scheduled_for).collect();
+    let timing = row.definition.when.timing().expect("it ticks").clone();
+    let through = row.state.cursor.planned_through;
+    let audit = audit_ledger(&timing, Recorded { rows: &rows, ranges: &spans }, at("10:00:01")..=through);
+    assert!(audit.basis == Basis::Spec && audit.is_proved(), "{audit:?}");
+}
+
+/// Ranges are written with the cursor or not at all.
+pub async fn a_stale_plan_writes_no_range<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "* * * * * *"), at("10:00:00")).await;
+    let plans = stage.plans(at("12:00:00")).await;
+    assert!(!plans[0].plan.ranges.is_empty(), "the plan has ranges");
+    let pause = stage.pause("one", at("10:00:00")).await;
+    stage.write(pause).await;
+    assert_eq!(stage.commit(plans, at("12:00:00")).await, [Commit::Stale]);
+    let listed = stage.store.ranges(stage.scope(), RunFilter::default(), Cut::first(100)).await;
+    assert!(listed.expect("the store answers").rows.is_empty());
+}
+
+/// Armed rows that were slept through end with the plan, each with its event.
+pub async fn a_slept_through_row_is_closed_with_its_event<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    let plans = stage.plans(at("10:30:00")).await;
+    assert_eq!(plans[0].plan.closed.len(), 3, "the armed rows are late");
+    stage.commit(plans, at("10:30:00")).await;
+    assert_eq!(stage.runs("one").await[0].run.state.status().name(), "missed");
+    let missed = stage.events("schedule.missed").await;
+    assert!(missed.iter().any(|event| event.contains("2026-01-01T10:00:20Z")), "{missed:?}");
+}
+
+/// A late row that catch-up lets fire gets its new instant and keeps its entry.
+pub async fn a_late_row_that_is_caught_up_fires_later<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| policy.catch_up = CatchUp::RunAll);
+    stage.create(schedule, at("10:00:05")).await;
+    let plans = stage.plans(at("10:02:10")).await;
+    assert_eq!(plans[0].plan.refired.len(), 3, "the armed rows fire late");
+    stage.commit(plans, at("10:02:10")).await;
+    let row = &stage.runs("one").await[0];
+    assert_eq!(row.run.scheduled_for, at("10:00:20"));
+    assert!(row.run.fire_at >= at("10:02:10"), "{}", row.run.fire_at);
+    assert!(stage.events("schedule.caught_up").await.len() == 1);
+}
+
+/// A skip that is known ahead waits for its instant with its verdict.
+pub async fn a_suppressed_tick_waits_with_its_verdict<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let thursdays =
+        cron("one", "*/20 * * * * *").timing(|timing| timing.windows.not_on = Weekdays::none().with(4));
+    stage.create(thursdays, at("10:00:25")).await;
+    let ledger = stage.ledger("one").await;
+    assert!(ledger.starts_with("10:00:40 scheduled/not_on"), "{ledger}");
+    stage.admit(at("10:00:40")).await;
+    let ledger = stage.ledger("one").await;
+    assert!(ledger.starts_with("10:00:40 skipped/not_on"), "{ledger}");
+}
+
+/// Who wants planning first comes first, and the next beyond is named.
+pub async fn plannable_schedules_come_in_the_order_of_their_time<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("later", "40 * * * *"), at("10:00:05")).await;
+    stage.create(cron("sooner", "20 * * * *"), at("10:00:05")).await;
+    stage.create(cron("last", "55 * * * *"), at("10:00:05")).await;
+    let batch = stage.store.plannable(Ask::all(at("10:45:00"))).await.expect("the store answers");
+    let names: Vec<&str> = batch.ready.iter().map(|ready| ready.definition.name.as_str()).collect();
+    assert_eq!(names, ["sooner", "later"]);
+    assert_eq!(batch.next_plan_at, Some(at("10:54:30")));
+    let one = Ask { limit: 1, ..Ask::all(at("10:45:00")) };
+    let batch = stage.store.plannable(one).await.expect("the store answers");
+    assert_eq!(batch.ready.len(), 1);
+    assert!(batch.next_plan_at.is_some_and(|next| next <= at("10:45:00")), "the other wants planning too");
+}
+
+/// A node is given its own shards alone.
+pub async fn plannable_schedules_keep_to_the_shards<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for number in 0..20 {
+        stage.create(cron(&format!("s{number}"), "20 * * * *"), at("10:00:05")).await;
+    }
+    let (mut found, halves) = (0, [0..SHARDS / 2, SHARDS / 2..SHARDS]);
+    for half in halves {
+        let whose = Whose::Own(Shards::Some(half.collect()));
+        let ask = Ask { now: at("10:20:00"), whose, limit: BATCH_MAX };
+        let part = stage.store.plannable(ask).await.expect("the store answers").ready.len();
+        assert!(part < 20, "each half has a part of them");
+        found += part;
+    }
+    assert_eq!(found, 20);
+}
+
+/// The sweep sees what is late, whosever it is, and nothing else.
+pub async fn the_sweep_sees_what_is_late_in_any_shard<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "20 * * * *"), at("10:00:05")).await;
+    let sweep = |now| Ask { now, whose: Whose::Late(seconds(5)), limit: BATCH_MAX };
+    let count = async |now| stage.store.plannable(sweep(now)).await.expect("the store answers").ready.len();
+    assert_eq!(count(at("10:19:34")).await, 0);
+    assert_eq!(count(at("10:19:35")).await, 1);
+    stage.plan(at("10:19:35")).await;
+    let due = async |now| stage.store.due(sweep(now)).await.expect("the store answers").rows.len();
+    assert_eq!((due(at("10:20:04")).await, due(at("10:20:05")).await), (0, 1));
+}
+
+/// A schedule that was planned wants planning again only half a window before its next tick.
+pub async fn a_planned_schedule_is_left_alone<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "* * * * * *"), at("10:00:00")).await;
+    assert!(stage.plans(at("10:00:29")).await.is_empty());
+    assert_eq!(stage.plan(at("10:00:40")).await, [Commit::Done]);
+    let batch = stage.store.plannable(Ask::all(at("10:00:40"))).await.expect("the store answers");
+    assert!(batch.ready.is_empty() && batch.next_plan_at == Some(at("10:01:11")), "{batch:?}");
+}
+
+/// Instants read back as they were written, to the microsecond.
+pub async fn instants_read_back_as_they_were_written<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let jitter = Jitter { max: seconds(20), mode: JitterMode::After };
+    let schedule = cron("one", "* * * * *").policy(|policy| policy.jitter = jitter);
+    let now = at("10:00:05.123456");
+    let write = stage.creation(schedule, now);
+    let crate::Write::Create { plan: Some(plan), .. } = &write.write else { panic!("it is planned") };
+    let plan = plan.clone();
+    stage.write(write).await;
+    let row = stage.row("one").await;
+    assert_eq!((row.state.cursor, row.created_at), (plan.cursor, now));
+    let fired = crate::to_microsecond(plan.entries[0].fire_at);
+    assert_eq!(stage.runs("one").await[0].run.fire_at, fired);
+}
+
+/// However time is cut into plans, each tick has one entry.
+pub async fn every_tick_has_exactly_one_entry<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/7 * * * * *"), at("10:00:00")).await;
+    for minute in ["10:00:40", "10:00:41", "10:02:30", "10:04:00", "10:04:00"] {
+        stage.plan(at(minute)).await;
+        stage.run_due(at(minute)).await;
+    }
+    let row = stage.row("one").await;
+    let rows: Vec<_> = stage.runs("one").await.iter().map(|row| row.run.scheduled_for).collect();
+    let timing = row.definition.when.timing().expect("it ticks");
+    let stretch = at("10:00:01")..=row.state.cursor.planned_through;
+    let audit = audit_ledger(timing, Recorded { rows: &rows, ranges: &[] }, stretch);
+    assert!(audit.is_proved() && audit.planned > 30, "{audit:?}");
+}
+
+/// Rows that are armed or in flight are told to the planner.
+pub async fn the_planner_is_told_what_is_outstanding<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let floating = every("float", "30s").timing(|timing| timing.anchor = punctual_time::Anchor::LastStart);
+    stage.create(floating, at("10:00:00")).await;
+    let start = stage.runs("float").await[0].run.fire_at;
+    stage.admit(start).await;
+    let batch = stage.store.plannable(Ask::all(start)).await.expect("the store answers");
+    assert_eq!((batch.ready.len(), batch.ready[0].outstanding), (1, 1), "its run is in flight");
+    stage.create(cron("one", "*/20 * * * * *"), at("10:01:05")).await;
+    let batch = stage.store.plannable(Ask::all(at("10:01:55"))).await.expect("the store answers");
+    let one = batch.ready.iter().find(|ready| ready.definition.name == "one").expect("it wants planning");
+    let late: Vec<_> = one.late.iter().map(|row| row.scheduled_for).collect();
+    assert_eq!(late, [at("10:01:20"), at("10:01:40")]);
+}

@@ -1,0 +1,132 @@
+//! Where runs go, as it is written.
+
+use std::collections::BTreeMap;
+
+use jiff::SignedDuration;
+use punctual_plan::{Action, BreakerRule, Object, Process, Queue, Target, Webhook};
+use serde::{Deserialize, Serialize};
+
+use super::{Unreadable, millis};
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct Written {
+    name: String,
+    threshold: u32,
+    reset_after_ms: i64,
+    #[serde(flatten)]
+    action: WrittenAction,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum WrittenAction {
+    Process {
+        argv: Vec<String>,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        env: BTreeMap<String, String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cwd: Option<String>,
+    },
+    Webhook {
+        url: String,
+        method: String,
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        headers: BTreeMap<String, String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        body: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        secret: Option<String>,
+        cloud_events: String,
+    },
+    Queue {
+        queue: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        worker_type: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repo_url: Option<String>,
+        branch: String,
+        context: Object,
+        config: Object,
+    },
+    Message {
+        message: Object,
+    },
+    Workflow {
+        workflow_id: String,
+        version: u32,
+    },
+    Callback {
+        task: String,
+    },
+}
+
+impl Written {
+    pub(super) fn of(target: &Target) -> Self {
+        Self {
+            name: target.name.clone(),
+            threshold: target.breaker.threshold,
+            reset_after_ms: millis(target.breaker.reset_after),
+            action: WrittenAction::of(&target.action),
+        }
+    }
+
+    pub(super) fn read(self) -> Result<Target, Unreadable> {
+        let reset_after = SignedDuration::from_millis(self.reset_after_ms);
+        let breaker = BreakerRule { threshold: self.threshold, reset_after };
+        Ok(Target { name: self.name, action: self.action.read()?, breaker })
+    }
+}
+
+impl WrittenAction {
+    fn of(action: &Action) -> Self {
+        match action.clone() {
+            Action::Process(process) => {
+                Self::Process { argv: process.argv, env: process.env, cwd: process.cwd }
+            }
+            Action::Webhook(webhook) => Self::Webhook {
+                url: webhook.url,
+                method: webhook.method.name().to_owned(),
+                headers: webhook.headers,
+                body: webhook.body,
+                secret: webhook.secret,
+                cloud_events: webhook.cloud_events.name().to_owned(),
+            },
+            Action::Queue(queue) => Self::Queue {
+                queue: queue.queue,
+                worker_type: queue.worker_type,
+                prompt: queue.prompt,
+                repo_url: queue.repo_url,
+                branch: queue.branch,
+                context: queue.context,
+                config: queue.config,
+            },
+            Action::Message { message } => Self::Message { message },
+            Action::Workflow { workflow_id, version } => Self::Workflow { workflow_id, version },
+            Action::Callback { task } => Self::Callback { task },
+            // The enum is open to later versions of the crate, which is built together with this one.
+            other => unreachable!("a {} has no written form", other.kind()),
+        }
+    }
+
+    fn read(self) -> Result<Action, Unreadable> {
+        Ok(match self {
+            Self::Process { argv, env, cwd } => Action::Process(Process { argv, env, cwd }),
+            Self::Webhook { url, method, headers, body, secret, cloud_events } => Action::Webhook(Webhook {
+                url,
+                method: method.parse()?,
+                headers,
+                body,
+                secret,
+                cloud_events: cloud_events.parse()?,
+            }),
+            Self::Queue { queue, worker_type, prompt, repo_url, branch, context, config } => {
+                Action::Queue(Queue { queue, worker_type, prompt, repo_url, branch, context, config })
+            }
+            Self::Message { message } => Action::Message { message },
+            Self::Workflow { workflow_id, version } => Action::Workflow { workflow_id, version },
+            Self::Callback { task } => Action::Callback { task },
+        })
+    }
+}

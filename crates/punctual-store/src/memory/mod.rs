@@ -1,0 +1,391 @@
+//! The store in a process: plain structs behind one mutex, for tests and simulations.
+//!
+//! Every call is one transaction because it holds the mutex from its first look to its last write, and takes nothing
+//! before it knows that it gets all. `data` has the tables and their indexes, `life` what several steps do to rows, the
+//! other files are one step each, as in the databases. The clock is settable and commits can be made to fail.
+
+mod admit;
+mod audit;
+mod breakers;
+mod cell;
+mod data;
+mod documents;
+mod fault;
+mod life;
+mod node;
+mod outbox;
+mod plan;
+mod queue;
+mod read;
+mod retention;
+mod runs;
+mod schedules;
+mod settle;
+mod table;
+mod whole;
+mod world;
+mod write;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use tokio::sync::watch;
+
+use crate::*;
+use data::Data;
+pub use fault::Fate;
+use fault::{Faults, failed};
+
+/// A store in memory. Clones are further handles on the same data, as several nodes would have them.
+///
+/// ```
+/// use punctual_store::{Memory, Scope, Store};
+///
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let store = Memory::at("2026-01-01T10:00:00Z".parse()?);
+/// let org = store.org(Scope::Engine, "acme".to_owned()).await?;
+/// assert_eq!(store.clone().org(Scope::Engine, "acme".to_owned()).await?, org);
+/// assert_eq!(store.now().await?.to_string(), "2026-01-01T10:00:00Z");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Memory {
+    shared: Arc<Everything>,
+    /// Changes through this handle.
+    own: AtomicU64,
+    /// Changes of others that this handle was told of.
+    seen: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Everything {
+    data: Mutex<Data>,
+    faults: Mutex<Faults>,
+    changes: watch::Sender<u64>,
+}
+
+impl Default for Everything {
+    fn default() -> Self {
+        Self { data: Mutex::default(), faults: Mutex::default(), changes: watch::Sender::new(0) }
+    }
+}
+
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        let seen = AtomicU64::new(*self.shared.changes.borrow());
+        Self { shared: Arc::clone(&self.shared), own: AtomicU64::new(0), seen }
+    }
+}
+
+impl Memory {
+    /// An empty store whose clock is the host's.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// An empty store whose clock stands still.
+    pub fn at(now: Timestamp) -> Self {
+        let store = Self::default();
+        store.set_now(now);
+        store
+    }
+
+    /// Sets the clock of all handles.
+    pub fn set_now(&self, now: Timestamp) {
+        lock(&self.shared.data).clock = Some(now);
+    }
+
+    /// Asks before each commit what shall become of it; the name of what is being done is given.
+    pub fn on_commit(&self, fate: impl FnMut(&'static str) -> Fate + Send + 'static) {
+        lock(&self.shared.faults).hook = Some(Box::new(fate));
+    }
+
+    /// Makes the next commit meet a fate, and those after it commit.
+    pub fn next_commit(&self, fate: Fate) {
+        let mut next = Some(fate);
+        self.on_commit(move |_| next.take().unwrap_or_default());
+    }
+
+    /// Lets every call fail until it is opened again.
+    pub fn shut(&self) {
+        lock(&self.shared.faults).is_shut = true;
+    }
+
+    /// Lets calls through again.
+    pub fn reopen(&self) {
+        lock(&self.shared.faults).is_shut = false;
+    }
+
+    fn read<T>(&self, doing: &'static str, look: impl FnOnce(&Data) -> Result<T, Error>) -> Result<T, Error> {
+        lock(&self.shared.faults).reach(doing)?;
+        look(&lock(&self.shared.data))
+    }
+
+    fn write<T>(
+        &self,
+        doing: &'static str,
+        change: impl FnOnce(&mut Data) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let fate = {
+            let mut faults = lock(&self.shared.faults);
+            faults.reach(doing)?;
+            faults.fate(doing)
+        };
+        if fate == Fate::Fails {
+            return Err(failed(doing));
+        }
+        let answer = change(&mut lock(&self.shared.data));
+        self.own.fetch_add(1, Ordering::SeqCst);
+        self.shared.changes.send_modify(|total| *total += 1);
+        if fate == Fate::GoesUnanswered { Err(Error::Unanswered { doing }) } else { answer }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Store for Memory {
+    async fn now(&self) -> Result<Timestamp, Error> {
+        self.read("asking for the time", |data| Ok(data.now()))
+    }
+
+    async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
+        self.read("looking for what wants planning", |data| Ok(data.plannable(&ask)))
+    }
+
+    async fn commit_plans(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
+        self.write("writing plans", |data| Ok(data.commit_plans(batch, &plans)))
+    }
+
+    async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
+        self.read("looking for what is due", |data| Ok(data.due(&ask)))
+    }
+
+    async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
+        self.write("admitting runs", |data| Ok(data.admit(batch, &admissions)))
+    }
+
+    async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {
+        self.write("noting launches", |data| Ok(data.mark_running(batch, &started)))
+    }
+
+    async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
+        self.write("settling runs", |data| Ok(data.settle(batch, &reports)))
+    }
+
+    async fn join(&self, node: Node) -> Result<Joined, Error> {
+        self.write("registering the node", |data| Ok(data.join(node)))
+    }
+
+    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
+        self.write("renewing the lease", |data| data.heartbeat(fence))
+    }
+
+    async fn leave(&self, fence: Fence) -> Result<(), Error> {
+        self.write("leaving", |data| {
+            data.leave_node(fence);
+            Ok(())
+        })
+    }
+
+    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+        self.write("taking over runs", |data| data.take_over(fence, limit))
+    }
+
+    async fn changed(&self) {
+        let mut total = self.shared.changes.subscribe();
+        loop {
+            let foreign = total.borrow_and_update().saturating_sub(self.own.load(Ordering::SeqCst));
+            if self.seen.swap(foreign, Ordering::SeqCst) < foreign {
+                return;
+            }
+            if total.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn sequence_outbox(&self) -> Result<u64, Error> {
+        self.write("sequencing the outbox", |data| Ok(data.sequence_outbox()))
+    }
+
+    async fn outbox(&self, scope: Scope, after: i64, limit: usize) -> Result<Vec<OutboxRow>, Error> {
+        self.read("reading the outbox", |data| Ok(data.messages(&scope, after, limit)))
+    }
+
+    async fn acknowledge_outbox(&self, scope: Scope, through: i64) -> Result<u64, Error> {
+        self.write("emptying the outbox", |data| Ok(data.acknowledge_outbox(&scope, through)))
+    }
+
+    async fn seal_audit(&self, limit: usize) -> Result<Vec<SealedThrough>, Error> {
+        self.write("sealing the audit log", |data| Ok(data.seal_audit(limit)))
+    }
+
+    async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
+        self.write("forgetting old rows", |data| Ok(data.retain(retention, now)))
+    }
+
+    async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {
+        self.write("leasing runs", |data| Ok(data.lease(&scope, &worker)))
+    }
+
+    async fn extend_lease(&self, scope: Scope, held: Held) -> Result<Commit, Error> {
+        self.write("extending a lease", |data| Ok(data.extend_lease(&scope, &held)))
+    }
+
+    async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {
+        match scope {
+            Scope::Engine => self.write("making an org", |data| Ok(data.org_of(&org_id))),
+            Scope::Org { org, .. } => self.read("reading an org", |data| {
+                let found = data.org_ids.get(&org_id).filter(|found| **found == org);
+                found.copied().ok_or(Error::Forbidden { what: "see other orgs" })
+            }),
+        }
+    }
+
+    async fn write_schedules(
+        &self,
+        scope: Scope,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Vec<Result<Written, Error>>, Error> {
+        self.write("writing schedules", |data| Ok(data.write_schedules(&scope, writes)))
+    }
+
+    async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
+        self.read("reading schedule", |data| {
+            Ok(data.select(&scope, &selector)?.and_then(|key| data.schedule_row(key)))
+        })
+    }
+
+    async fn open_rows(&self, scope: Scope, schedule: ScheduleKey) -> Result<Vec<OpenRow>, Error> {
+        self.read("reading open rows", |data| Ok(data.open_rows(&scope, schedule)))
+    }
+
+    async fn schedules(
+        &self,
+        scope: Scope,
+        filter: ScheduleFilter,
+        cut: Cut,
+    ) -> Result<Listed<ScheduleRow>, Error> {
+        self.read("reading schedules", |data| data.schedule_list(&scope, &filter, &cut))
+    }
+
+    async fn versions(&self, scope: Scope, schedule: ScheduleId) -> Result<Vec<VersionRow>, Error> {
+        self.read("reading versions", |data| Ok(data.version_rows(&scope, schedule)))
+    }
+
+    async fn users_of(&self, scope: Scope, kind: UseKind, name: String) -> Result<Vec<ScheduleKey>, Error> {
+        self.read("reading who uses something", |data| {
+            let orgs = data.orgs.keys().filter(|org| scope.covers(**org));
+            Ok(orgs.flat_map(|org| data.users(*org, kind, &name)).collect())
+        })
+    }
+
+    async fn runs(&self, scope: Scope, filter: RunFilter, cut: Cut) -> Result<Listed<RunRow>, Error> {
+        self.read("reading runs", |data| data.run_list(&scope, &filter, &cut))
+    }
+
+    async fn run(&self, scope: Scope, run: RunKey) -> Result<Option<RunRow>, Error> {
+        self.read("reading run", |data| Ok(data.run_row(&scope, run)))
+    }
+
+    async fn ranges(&self, scope: Scope, filter: RunFilter, cut: Cut) -> Result<Listed<RangeRow>, Error> {
+        self.read("reading ranges", |data| data.range_list(&scope, &filter, &cut))
+    }
+
+    async fn audit(&self, scope: Scope, filter: AuditFilter, cut: Cut) -> Result<Listed<AuditRow>, Error> {
+        self.read("reading audit", |data| data.audit_list(&scope, &filter, &cut))
+    }
+
+    async fn verify_audit(&self, scope: Scope) -> Result<Chain, Error> {
+        self.read("reading verify audit", |data| Ok(data.verify_audit(&scope)))
+    }
+
+    async fn put_document(&self, scope: Scope, document: NewDocument) -> Result<Document, Error> {
+        self.write("writing document", |data| data.put_document(&scope, document))
+    }
+
+    async fn document(
+        &self,
+        scope: Scope,
+        kind: DocumentKind,
+        name: String,
+    ) -> Result<Option<Document>, Error> {
+        self.read("reading document", |data| data.document(&scope, kind, &name))
+    }
+
+    async fn documents(&self, scope: Scope, kind: DocumentKind, cut: Cut) -> Result<Listed<Document>, Error> {
+        self.read("reading documents", |data| data.documents(&scope, kind, &cut))
+    }
+
+    async fn remove_document(&self, scope: Scope, kind: DocumentKind, name: String) -> Result<bool, Error> {
+        self.write("writing document", |data| data.remove_document(&scope, kind, name))
+    }
+
+    async fn put_token(&self, scope: Scope, token: Token) -> Result<(), Error> {
+        self.write("writing token", |data| data.put_token(&scope, token))
+    }
+
+    async fn token(&self, hash: String) -> Result<Option<(OrgKey, Token)>, Error> {
+        self.read("reading token", |data| Ok(data.token(&hash)))
+    }
+
+    async fn tokens(&self, scope: Scope) -> Result<Vec<Token>, Error> {
+        self.read("reading tokens", |data| data.token_list(&scope))
+    }
+
+    async fn answer_once(&self, scope: Scope, answer: Answer) -> Result<Answered, Error> {
+        self.write("writing answer once", |data| data.answer_once(&scope, answer))
+    }
+
+    async fn breakers(&self, scope: Scope) -> Result<Vec<BreakerRow>, Error> {
+        self.read("reading breakers", |data| Ok(data.breaker_rows(&scope)))
+    }
+
+    async fn transitions(
+        &self,
+        scope: Scope,
+        target: String,
+        limit: u32,
+    ) -> Result<Vec<TransitionRow>, Error> {
+        self.read("reading transitions", |data| Ok(data.transition_rows(&scope, &target, limit)))
+    }
+
+    async fn reset_breaker(&self, scope: Scope, target: String, now: Timestamp) -> Result<bool, Error> {
+        self.write("writing reset breaker", |data| data.reset_breaker(&scope, target, now))
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        self.read("reading nodes", |data| Ok(data.node_rows()))
+    }
+
+    async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
+        self.read("reading stats", |data| Ok(data.stats(&scope, now)))
+    }
+
+    async fn status(&self) -> Result<DatabaseStatus, Error> {
+        self.read("reading status", |data| Ok(data.database_status()))
+    }
+
+    async fn check(&self) -> Result<Vec<Finding>, Error> {
+        self.read("reading check", |data| Ok(data.check()))
+    }
+
+    async fn read_table(
+        &self,
+        table: Table,
+        after: Option<Vec<Cell>>,
+        limit: usize,
+    ) -> Result<Vec<Vec<Cell>>, Error> {
+        self.read("reading read table", |data| Ok(data.read_table(table, after.as_deref(), limit)))
+    }
+
+    async fn write_table(&self, table: Table, rows: Vec<Vec<Cell>>) -> Result<(), Error> {
+        self.write("writing write table", |data| data.write_table(table, rows))
+    }
+}

@@ -1,0 +1,150 @@
+//! Nodes: who serves, under which fence, with which shards.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use punctual_plan::{Fence, RunKey};
+
+use super::data::Data;
+use super::table::NodeRecord;
+use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, SHARDS, Shards, to_microsecond};
+
+impl Data {
+    /// The number of the tz database that a node plans by.
+    pub(super) fn tz_of(&self, fence: Fence) -> i64 {
+        let version = self.nodes.get(&fence).map(|node| &node.tz_version);
+        let known = |version: &String| self.tz_versions.iter().find(|(_, known)| *known == version);
+        version.and_then(known).map_or(self.tz, |(key, _)| *key)
+    }
+
+    fn tz_key(&mut self, version: &str) -> i64 {
+        if let Some((key, _)) = self.tz_versions.iter().find(|(_, known)| *known == version) {
+            return *key;
+        }
+        let key = self.tz_versions.last_key_value().map_or(1, |(last, _)| last + 1);
+        self.tz_versions.insert(key, version.to_owned());
+        key
+    }
+
+    /// Whether a tz database is not older than the newest one seen.
+    fn may_plan(&self, version: &str) -> bool {
+        self.tz_versions.get(&self.tz).is_none_or(|newest| version >= newest.as_str())
+    }
+
+    pub(super) fn join(&mut self, node: Node) -> Joined {
+        let now = self.now();
+        let earlier: Vec<Fence> =
+            self.nodes.iter().filter(|(_, other)| other.id == node.id).map(|(fence, _)| *fence).collect();
+        for fence in earlier {
+            self.nodes.remove(&fence);
+            self.shard_leases.retain(|_, (holder, _)| *holder != fence);
+        }
+        self.fence += 1;
+        let fence = Fence(self.fence);
+        let tz = self.tz_key(&node.tz_version);
+        let may_plan = self.may_plan(&node.tz_version);
+        if may_plan {
+            self.tz = tz;
+        }
+        let record = NodeRecord {
+            id: node.id,
+            pid: node.pid,
+            started_at: to_microsecond(node.started_at),
+            seen_at: now,
+            lease: node.lease,
+            lease_until: lease_end(now, node.lease),
+            tz_version: node.tz_version,
+            version: node.version,
+            left_at: None,
+        };
+        self.nodes.insert(fence, record);
+        Joined { fence, may_plan }
+    }
+
+    pub(super) fn heartbeat(&mut self, fence: Fence) -> Result<Heartbeat, Error> {
+        let now = self.now();
+        let node = self.nodes.get_mut(&fence).filter(|node| node.is_alive(now)).ok_or(Error::LeaseLost)?;
+        node.seen_at = now;
+        node.lease_until = lease_end(now, node.lease);
+        let (lease_until, version) = (node.lease_until, node.tz_version.clone());
+        let shards = self.balance(fence, now);
+        Ok(Heartbeat { shards, lease_until, now, may_plan: self.may_plan(&version) })
+    }
+
+    /// Gives a node its share: it hands back what is too much and takes what is free.
+    fn balance(&mut self, fence: Fence, now: Timestamp) -> Shards {
+        let alive: Vec<Fence> =
+            self.nodes.iter().filter(|(_, node)| node.is_alive(now)).map(|(fence, _)| *fence).collect();
+        self.shard_leases.retain(|_, (holder, _)| alive.contains(holder));
+        let place = alive.iter().position(|other| *other == fence).unwrap_or_default();
+        let (all, count) = (usize::from(SHARDS), alive.len().max(1));
+        let share = all / count + usize::from(place < all % count);
+        let mut own: Vec<u16> = self
+            .shard_leases
+            .iter()
+            .filter(|(_, (holder, _))| *holder == fence)
+            .map(|(shard, _)| *shard)
+            .collect();
+        for surplus in own.split_off(own.len().min(share)) {
+            self.shard_leases.remove(&surplus);
+        }
+        for shard in 0..SHARDS {
+            if own.len() < share && !self.shard_leases.contains_key(&shard) {
+                self.shard_leases.insert(shard, (fence, fence.0));
+                own.push(shard);
+            }
+        }
+        own.sort_unstable();
+        if count == 1 { Shards::All } else { Shards::Some(own) }
+    }
+
+    pub(super) fn leave_node(&mut self, fence: Fence) {
+        let now = self.now();
+        if let Some(node) = self.nodes.get_mut(&fence).filter(|node| node.left_at.is_none()) {
+            node.left_at = Some(now);
+        }
+        self.shard_leases.retain(|_, (holder, _)| *holder != fence);
+    }
+
+    pub(super) fn take_over(&mut self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+        let now = self.now();
+        if !self.nodes.get(&fence).is_some_and(|node| node.is_alive(now)) {
+            return Err(Error::LeaseLost);
+        }
+        let is_dead = |holder: &Fence| !self.nodes.get(holder).is_some_and(|node| node.is_alive(now));
+        let orphans = self.in_flight.iter().filter(|(holder, _)| is_dead(holder)).take(limit);
+        let orphans: Vec<RunKey> = orphans.map(|(_, run)| *run).collect();
+        let mut taken = Vec::with_capacity(orphans.len());
+        for key in orphans {
+            self.change_run(key, |run| run.fence = Some(fence));
+            let attempt = self.runs[&key].attempt;
+            // One whose definition cannot be read any more is left to its deadline.
+            taken.extend(self.launchable(key, attempt).ok());
+        }
+        Ok(taken)
+    }
+
+    pub(super) fn node_rows(&self) -> Vec<NodeRow> {
+        let mut shards: BTreeMap<Fence, u32> = BTreeMap::new();
+        for (fence, _) in self.shard_leases.values() {
+            *shards.entry(*fence).or_default() += 1;
+        }
+        let row = |(fence, node): (&Fence, &NodeRecord)| NodeRow {
+            fence: *fence,
+            id: node.id.clone(),
+            pid: node.pid,
+            started_at: node.started_at,
+            seen_at: node.seen_at,
+            lease_until: node.lease_until,
+            shards: shards.get(fence).copied().unwrap_or_default(),
+            tz_version: node.tz_version.clone(),
+            version: node.version.clone(),
+            left_at: node.left_at,
+        };
+        self.nodes.iter().rev().map(row).collect()
+    }
+}
+
+fn lease_end(now: Timestamp, lease: jiff::SignedDuration) -> Timestamp {
+    to_microsecond(now.saturating_add(lease).unwrap_or(Timestamp::MAX))
+}

@@ -1,0 +1,106 @@
+//! Planning: schedules that come near, and plans written against their cursor.
+
+use jiff::Timestamp;
+use punctual_plan::{LateRow, Origin, RunStatus, ScheduleKey};
+
+use super::data::Data;
+use super::life::Moment;
+use super::table::{Definition, Kept};
+use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Shards, Whose, timing};
+
+impl Ask {
+    /// Up to when a thing must have wanted to be looked at.
+    pub(super) fn latest(&self) -> Timestamp {
+        match &self.whose {
+            Whose::Own(_) => self.now,
+            Whose::Late(late) => self.now.saturating_sub(*late).unwrap_or(Timestamp::MIN),
+        }
+    }
+
+    /// Whether a shard is asked about.
+    pub(super) fn covers(&self, shard: u16) -> bool {
+        match &self.whose {
+            Whose::Own(Shards::Some(shards)) => shards.binary_search(&shard).is_ok(),
+            Whose::Own(Shards::All) | Whose::Late(_) => true,
+        }
+    }
+}
+
+impl Data {
+    pub(super) fn plannable(&self, ask: &Ask) -> PlannableBatch {
+        let latest = ask.latest();
+        let mut batch = PlannableBatch::default();
+        for (plan_at, schedule) in &self.plannable {
+            if !self.states.get(schedule).is_some_and(|state| ask.covers(state.shard)) {
+                continue;
+            }
+            if *plan_at > latest || batch.ready.len() + batch.unreadable.len() >= ask.limit {
+                batch.next_plan_at = Some(*plan_at);
+                break;
+            }
+            match self.ready(*schedule, ask.now) {
+                Ok(ready) => batch.ready.extend(ready),
+                Err(error) => batch.unreadable.push((*schedule, error)),
+            }
+        }
+        batch
+    }
+
+    fn ready(&self, schedule: ScheduleKey, now: Timestamp) -> Result<Option<Plannable>, Error> {
+        let (Some(record), Some(state)) = (self.schedules.get(&schedule), self.states.get(&schedule)) else {
+            return Ok(None);
+        };
+        if let Some(why) = self.unusable(record.org, &record.definition) {
+            return Err(Error::corrupt(why));
+        }
+        let Definition::Read(definition) = &record.definition else { return Ok(None) };
+        let Some(timing) = timing(definition, &state.state()) else { return Ok(None) };
+        let late = self.unended_of(schedule).filter(|(_, run)| {
+            run.status == RunStatus::Scheduled && run.origin == Origin::Tick && run.fire_at <= now
+        });
+        let mut late: Vec<LateRow> = late
+            .map(|(key, run)| LateRow {
+                run: key,
+                scheduled_for: run.scheduled_for,
+                fire_at: run.fire_at,
+                verdict: run.reason.clone(),
+            })
+            .collect();
+        late.sort_by_key(|row| row.scheduled_for);
+        Ok(Some(Plannable {
+            schedule,
+            org: record.org,
+            definition: definition.clone(),
+            timing,
+            cursor: state.cursor,
+            late,
+            outstanding: self.unended_of(schedule).count(),
+        }))
+    }
+
+    pub(super) fn commit_plans(&mut self, batch: Batch, plans: &[PlanCommit]) -> Vec<Commit> {
+        if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
+            return answer.clone();
+        }
+        let moment = Moment { now: batch.now, tz: self.tz_of(batch.fence) };
+        let answer: Vec<Commit> = plans.iter().map(|plan| self.commit_plan(plan, moment)).collect();
+        self.batches.insert(batch.id.0, (batch.now, Kept::Commits(answer.clone())));
+        answer
+    }
+
+    fn commit_plan(&mut self, commit: &PlanCommit, moment: Moment) -> Commit {
+        let is_living =
+            self.schedules.get(&commit.schedule).is_some_and(|schedule| schedule.deleted_at.is_none());
+        let is_present = self.states.get(&commit.schedule).is_some_and(|state| {
+            state.version == commit.definition.version
+                && state.cursor == commit.from
+                && state.status.is_active()
+        });
+        if !is_living || !is_present {
+            return Commit::Stale;
+        }
+        self.write_plan(commit.schedule, &commit.plan, moment);
+        self.exhaust(commit.schedule, moment.now);
+        Commit::Done
+    }
+}

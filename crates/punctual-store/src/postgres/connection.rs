@@ -1,0 +1,380 @@
+//! Connections and transactions: every statement runs inside one that names its role, its org and its time limits.
+//!
+//! Nothing outlives a transaction, so that a pooler may hand the connection to somebody else after each: no session
+//! settings, no session locks, and, if the settings say so, no prepared statements.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use punctual_plan::OrgKey;
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{FromSql, ToSql, Type};
+
+use super::tls::Address;
+use crate::{Error, Scope};
+
+/// How the server is reached and how long it may take.
+#[derive(Clone, Debug)]
+pub struct PostgresSettings {
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE`.
+    pub url: String,
+    /// Connections of this node; more than four only make the server's cores wait for each other.
+    pub connections: usize,
+    /// Whether statements are prepared once per connection. Off behind a pooler that does not know them.
+    pub is_prepared: bool,
+    /// The longest statement.
+    pub statement_timeout: Duration,
+    /// The longest wait for a row that another transaction holds.
+    pub lock_timeout: Duration,
+    /// The longest pause inside a transaction.
+    pub idle_timeout: Duration,
+}
+
+impl PostgresSettings {
+    /// The usual settings for a server.
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            connections: 4,
+            is_prepared: true,
+            statement_timeout: Duration::from_secs(60),
+            lock_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+/// How long a connection may take to come up, or a free one to be found.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Whose rights a transaction has, and how its statements are planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The tables' owner: migrations only.
+    Owner,
+    /// The engine, every org.
+    Engine,
+    /// The engine on the hot path: every statement reaches its rows through an index from a list of keys, whatever
+    /// the statistics say of a table that changed since they were taken.
+    Hot,
+    /// One org.
+    Org(OrgKey),
+}
+
+impl From<&Scope> for Role {
+    fn from(scope: &Scope) -> Self {
+        match scope {
+            Scope::Engine => Self::Engine,
+            Scope::Org { org, .. } => Self::Org(*org),
+        }
+    }
+}
+
+/// Plans that do not hang on statistics: from the list of keys into the index, row by row.
+const HOT: &str = "SET LOCAL ROLE punctual_engine; SET LOCAL enable_seqscan = off; \
+    SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off; \
+    SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan";
+
+/// The node's connections.
+pub(super) struct Connections {
+    pool: Pool,
+    pub(super) address: Address,
+    settings: PostgresSettings,
+}
+
+impl Connections {
+    pub(super) fn new(settings: PostgresSettings) -> Result<Self, Error> {
+        let mut address: Address = settings.url.parse()?;
+        address.config.connect_timeout(CONNECT_TIMEOUT).application_name("punctual");
+        address.config.tcp_user_timeout(CONNECT_TIMEOUT * 3);
+        let manager = Manager::from_config(
+            address.config.clone(),
+            address.connector()?,
+            ManagerConfig { recycling_method: RecyclingMethod::Fast },
+        );
+        let pool = Pool::builder(manager)
+            .max_size(settings.connections.clamp(1, 16))
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(Some(settings.statement_timeout))
+            .create_timeout(Some(CONNECT_TIMEOUT))
+            .build()
+            .map_err(|error| lost("setting up connections", error))?;
+        Ok(Self { pool, address, settings })
+    }
+
+    /// Begins a transaction.
+    pub(super) async fn begin(&self, role: Role, doing: &'static str) -> Result<Tx, Error> {
+        let begin = self.opening(role);
+        let mut last = Error::Closed;
+        // A connection that died while it was idle shows it now, and nothing was asked of it yet.
+        for _ in 0..=self.settings.connections {
+            let client = self.pool.get().await.map_err(|error| lost(doing, error))?;
+            match client.batch_execute(&begin).await {
+                Ok(()) => {
+                    let is_prepared = self.settings.is_prepared;
+                    return Ok(Tx { client: Some(client), doing, is_prepared });
+                }
+                Err(error) => {
+                    let is_dead =
+                        client.is_closed() || error.is_closed() || error.code().is_none_or(is_passing);
+                    drop(Object::take(client));
+                    last = failed(doing)(error);
+                    if !is_dead {
+                        break;
+                    }
+                }
+            }
+        }
+        Err(last)
+    }
+
+    /// Everything a transaction begins with, in one round trip.
+    fn opening(&self, role: Role) -> String {
+        let settings = &self.settings;
+        let millis = |time: Duration| time.as_millis();
+        let rights = match role {
+            Role::Owner => String::new(),
+            Role::Engine => "SET LOCAL ROLE punctual_engine".to_owned(),
+            Role::Hot => HOT.to_owned(),
+            Role::Org(OrgKey(org)) => {
+                format!("SET LOCAL ROLE punctual_app; SET LOCAL punctual.org = '{org}'")
+            }
+        };
+        format!(
+            "BEGIN; SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; \
+             SET LOCAL idle_in_transaction_session_timeout = {}; {rights}",
+            millis(settings.statement_timeout),
+            millis(settings.lock_timeout),
+            millis(settings.idle_timeout),
+        )
+    }
+}
+
+/// A value that knows its type, so that no round trip is needed to ask.
+pub(super) trait Arg: ToSql + Sync + Send {
+    /// Its type on the server.
+    fn kind(&self) -> Type;
+}
+
+macro_rules! arguments {
+    ($($rust:ty = $kind:ident,)+) => {
+        $(impl Arg for $rust {
+            fn kind(&self) -> Type {
+                Type::$kind
+            }
+        })+
+    };
+}
+
+arguments! {
+    i64 = INT8,
+    Option<i64> = INT8,
+    &str = TEXT,
+    Option<&str> = TEXT,
+    String = TEXT,
+    Option<String> = TEXT,
+    Vec<i64> = INT8_ARRAY,
+    Option<Vec<i64>> = INT8_ARRAY,
+    Vec<Option<i64>> = INT8_ARRAY,
+    Vec<&str> = TEXT_ARRAY,
+    Vec<Option<&str>> = TEXT_ARRAY,
+    Vec<String> = TEXT_ARRAY,
+    Vec<Option<String>> = TEXT_ARRAY,
+}
+
+/// A transaction. Dropped before its end, it takes its connection with it, and the server rolls back.
+pub(super) struct Tx {
+    client: Option<Client>,
+    pub(super) doing: &'static str,
+    is_prepared: bool,
+}
+
+impl Drop for Tx {
+    fn drop(&mut self) {
+        if let Some(client) = self.client.take() {
+            drop(Object::take(client));
+        }
+    }
+}
+
+impl Tx {
+    fn client(&self) -> &Client {
+        self.client.as_ref().expect("it is taken only by those who consume the transaction")
+    }
+
+    /// Runs a statement and gives its rows.
+    pub(super) async fn rows(&self, sql: &str, arguments: &[&dyn Arg]) -> Result<Vec<Row>, Error> {
+        let client = self.client();
+        let rows = if self.is_prepared {
+            let statement = client.prepare_cached(sql).await.map_err(failed(self.doing))?;
+            let plain: Vec<&(dyn ToSql + Sync)> = arguments.iter().map(|value| *value as _).collect();
+            client.query(&statement, &plain).await
+        } else {
+            let typed: Vec<(&(dyn ToSql + Sync), Type)> =
+                arguments.iter().map(|value| (*value as &(dyn ToSql + Sync), value.kind())).collect();
+            client.query_typed(sql, &typed).await
+        };
+        rows.map_err(failed(self.doing))
+    }
+
+    /// Runs a statement that gives at most one row.
+    pub(super) async fn row(&self, sql: &str, arguments: &[&dyn Arg]) -> Result<Option<Row>, Error> {
+        Ok(self.rows(sql, arguments).await?.into_iter().next())
+    }
+
+    /// Runs a statement and gives how many rows it changed.
+    pub(super) async fn run(&self, sql: &str, arguments: &[&dyn Arg]) -> Result<u64, Error> {
+        let client = self.client();
+        let count = if self.is_prepared {
+            let statement = client.prepare_cached(sql).await.map_err(failed(self.doing))?;
+            let plain: Vec<&(dyn ToSql + Sync)> = arguments.iter().map(|value| *value as _).collect();
+            client.execute(&statement, &plain).await
+        } else {
+            let typed: Vec<(&(dyn ToSql + Sync), Type)> =
+                arguments.iter().map(|value| (*value as &(dyn ToSql + Sync), value.kind())).collect();
+            client.execute_typed(sql, &typed).await
+        };
+        count.map_err(failed(self.doing))
+    }
+
+    /// Runs statements without values.
+    pub(super) async fn batch(&self, sql: &str) -> Result<(), Error> {
+        self.client().batch_execute(sql).await.map_err(failed(self.doing))
+    }
+
+    /// Commits. If the line breaks here, whether it happened is unknown.
+    pub(super) async fn commit(mut self) -> Result<(), Error> {
+        let answer = self.client().batch_execute("COMMIT").await;
+        match answer {
+            Ok(()) => {
+                // The connection goes back to the others.
+                drop(self.client.take());
+                Ok(())
+            }
+            Err(error) if error.code().is_none() => Err(Error::Unanswered { doing: self.doing }),
+            Err(error) => Err(failed(self.doing)(error)),
+        }
+    }
+
+    /// Undoes everything and gives the connection back.
+    pub(super) async fn rollback(mut self) -> Result<(), Error> {
+        self.batch("ROLLBACK").await?;
+        drop(self.client.take());
+        Ok(())
+    }
+
+    /// Commits a success, rolls a failure back.
+    pub(super) async fn finish<T>(self, result: Result<T, Error>) -> Result<T, Error> {
+        match result {
+            Ok(value) => {
+                self.commit().await?;
+                Ok(value)
+            }
+            Err(error) => {
+                // The failure is what is told; a connection that cannot roll back is dropped.
+                self.rollback().await.ok();
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A value of a row by its place.
+pub(super) fn col<'a, T: FromSql<'a>>(row: &'a Row, place: usize) -> Result<T, Error> {
+    row.try_get(place).map_err(|error| Error::corrupt(error.to_string()))
+}
+
+/// What the server or the line said, while doing something.
+pub(super) fn failed(doing: &'static str) -> impl FnOnce(tokio_postgres::Error) -> Error {
+    move |error| {
+        let is_transient = match error.code() {
+            None => error.is_closed() || is_io(&error),
+            Some(code) => is_passing(code),
+        };
+        Error::Database { doing, source: Arc::new(Said::of(error)), is_transient }
+    }
+}
+
+/// No connection could be had.
+fn lost(doing: &'static str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
+    let mut is_transient = true;
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(cause) = source {
+        if let Some(said) = cause.downcast_ref::<tokio_postgres::Error>() {
+            is_transient = said.code().map_or_else(|| !is_refused_by_us(said), is_passing);
+        }
+        source = cause.source();
+    }
+    Error::Database { doing, source: Arc::new(Said::of(error)), is_transient }
+}
+
+/// A certificate that we do not trust stays so.
+fn is_refused_by_us(error: &tokio_postgres::Error) -> bool {
+    chain(error).contains("invalid peer certificate")
+}
+
+fn is_io(error: &tokio_postgres::Error) -> bool {
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+}
+
+/// Whether the same may well succeed a little later: lost races, lost connections, a server that starts or is full.
+fn is_passing(code: &SqlState) -> bool {
+    let class = code.code().get(..2).unwrap_or_default();
+    matches!(class, "08" | "40" | "53" | "57" | "58")
+        || *code == SqlState::LOCK_NOT_AVAILABLE
+        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
+        || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+}
+
+/// An error with its causes in one line: the driver's own text alone says only "db error".
+#[derive(Debug)]
+struct Said {
+    text: String,
+    source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+impl Said {
+    fn of(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self { text: chain(&error), source: Box::new(error) }
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let said = cause.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl std::fmt::Display for Said {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl std::error::Error for Said {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.source.as_ref())
+    }
+}
+
+/// Whether a failure is a second row under a unique key.
+pub(super) fn is_duplicate(error: &Error) -> bool {
+    let Error::Database { source, .. } = error else { return false };
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(source.as_ref());
+    while let Some(error) = cause {
+        if let Some(said) = error.downcast_ref::<tokio_postgres::Error>() {
+            return said.code() == Some(&SqlState::UNIQUE_VIOLATION);
+        }
+        cause = error.source();
+    }
+    false
+}

@@ -1,0 +1,330 @@
+//! What several steps write the same way: rows that are planned, rows that end, events, and who is woken by it.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use punctual_plan::{
+    EntryState, Event, OrgKey, Origin, Plan, Reason, RunKey, RunStatus, Schedule, ScheduleKey, end_event,
+    plan_events,
+};
+
+use super::connection::{Tx, col};
+use super::{Postgres, sql};
+use crate::stored::is_floating;
+use crate::{Actor, Error};
+
+/// States in which nothing was launched yet or anew.
+pub(super) const OPEN: &[&str] = &["scheduled", "waiting", "retrying"];
+
+/// States in which something was launched and has not been answered for.
+pub(super) const FLYING: &[&str] = &["enqueued", "running"];
+
+/// Audit events on their way into the database, one array a column.
+#[derive(Default)]
+pub(super) struct Events {
+    org: Vec<i64>,
+    actor: Vec<Option<String>>,
+    kind: Vec<String>,
+    schedule: Vec<Option<i64>>,
+    run: Vec<Option<i64>>,
+    detail: Vec<String>,
+}
+
+/// What an event is about.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    pub(super) org: OrgKey,
+    pub(super) schedule: Option<ScheduleKey>,
+    pub(super) run: Option<RunKey>,
+}
+
+impl Events {
+    /// Something that the engine did.
+    pub(super) fn note(&mut self, about: About, event: &Event) {
+        self.say(about, &Actor::Engine, (event.name(), &event.to_string()));
+    }
+
+    /// Something that somebody did.
+    pub(super) fn say(&mut self, about: About, actor: &Actor, (kind, detail): (&str, &str)) {
+        self.org.push(about.org.0);
+        self.actor.push(match actor {
+            Actor::Engine => None,
+            Actor::User(user) => Some(user.clone()),
+        });
+        self.kind.push(kind.to_owned());
+        self.schedule.push(about.schedule.map(|schedule| schedule.0));
+        self.run.push(about.run.map(|run| run.0));
+        self.detail.push(detail.replace('\0', "\u{fffd}"));
+    }
+
+    pub(super) async fn write(self, tx: &Tx, at: Timestamp) -> Result<(), Error> {
+        if self.org.is_empty() {
+            return Ok(());
+        }
+        let at = at.as_microsecond();
+        let Self { org, actor, kind, schedule, run, detail } = self;
+        tx.run(sql!("insert_events"), &[&at, &org, &actor, &kind, &schedule, &run, &detail]).await?;
+        Ok(())
+    }
+}
+
+/// A plan to be written for a schedule whose cursor was moved already.
+pub(super) struct Planned<'a> {
+    pub(super) schedule: ScheduleKey,
+    pub(super) org: OrgKey,
+    pub(super) shard: i64,
+    /// The version that the entries belong to.
+    pub(super) version: i64,
+    /// What the audit log goes by; none if it cannot be read any more.
+    pub(super) definition: Option<&'a Schedule>,
+    pub(super) plan: &'a Plan,
+}
+
+#[derive(Default)]
+struct Ticks {
+    tick: Vec<i64>,
+    org: Vec<i64>,
+    schedule: Vec<i64>,
+    shard: Vec<i64>,
+    fire_at: Vec<i64>,
+    status: Vec<&'static str>,
+    reason: Vec<Option<&'static str>>,
+    detail: Vec<Option<String>>,
+    version: Vec<i64>,
+}
+
+#[derive(Default)]
+struct Ranges {
+    schedule: Vec<i64>,
+    first: Vec<i64>,
+    last: Vec<i64>,
+    org: Vec<i64>,
+    count: Vec<i64>,
+    status: Vec<&'static str>,
+    reason: Vec<&'static str>,
+    detail: Vec<String>,
+    version: Vec<i64>,
+}
+
+/// A row that ends without running.
+pub(super) struct End {
+    pub(super) run: RunKey,
+    pub(super) status: RunStatus,
+    pub(super) reason: Reason,
+}
+
+/// A schedule that may have come to its end.
+#[derive(Clone, Copy)]
+pub(super) struct Ending {
+    pub(super) schedule: ScheduleKey,
+    /// 1 if it has ticks of its own, which can run out; one that follows another ends only by `max_runs`.
+    has_ticks: i64,
+    /// Whether each of its ticks hangs on the one before.
+    floats: bool,
+}
+
+impl Ending {
+    pub(super) fn of(schedule: ScheduleKey, definition: &Schedule) -> Self {
+        let has_ticks = i64::from(definition.when.timing().is_some());
+        Self { schedule, has_ticks, floats: is_floating(definition) }
+    }
+}
+
+/// A row that has ended.
+#[derive(Clone, Debug)]
+pub(super) struct Ended {
+    pub(super) run: RunKey,
+    pub(super) schedule: ScheduleKey,
+    pub(super) org: OrgKey,
+    pub(super) origin: Origin,
+    pub(super) tick: Timestamp,
+}
+
+impl Postgres {
+    /// Writes entries, ranges, closed and refired rows and events of plans.
+    pub(super) async fn write_plans(
+        &self,
+        tx: &Tx,
+        plans: &[Planned<'_>],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let (mut ticks, mut ranges, mut events) = (Ticks::default(), Ranges::default(), Events::default());
+        let (mut closed, mut refired): (Vec<End>, (Vec<i64>, Vec<i64>)) = Default::default();
+        for planned in plans {
+            ticks.add(planned);
+            ranges.add(planned);
+            let about = About { org: planned.org, schedule: Some(planned.schedule), run: None };
+            if let Some(definition) = planned.definition
+                && let Some(timing) = definition.when.timing()
+            {
+                for event in plan_events(planned.plan, timing, &definition.policy, now) {
+                    events.note(about, &event);
+                }
+            }
+            closed.extend(planned.plan.closed.iter().map(|row| End {
+                run: row.run,
+                status: row.end.status(),
+                reason: row.end.reason().clone(),
+            }));
+            refired.0.extend(planned.plan.refired.iter().map(|row| row.run.0));
+            refired.1.extend(planned.plan.refired.iter().map(|row| row.fire_at.as_microsecond()));
+        }
+        ticks.write(tx, (self.tz, now)).await?;
+        ranges.write(tx, now).await?;
+        if !refired.0.is_empty() {
+            tx.run(sql!("refire_runs"), &[&refired.0, &refired.1, &"scheduled"]).await?;
+        }
+        let ended = self.close(tx, &closed, now).await?;
+        let by_run: HashMap<RunKey, &End> = closed.iter().map(|end| (end.run, end)).collect();
+        for (row, end) in ended.iter().filter_map(|row| Some((row, *by_run.get(&row.run)?))) {
+            let about = About { org: row.org, schedule: Some(row.schedule), run: Some(row.run) };
+            events.note(about, &ended_event(row.tick, end));
+        }
+        events.write(tx, now).await?;
+        self.wake(tx, &ended, now).await
+    }
+
+    /// Ends rows that are not in flight; gives those that did end.
+    pub(super) async fn close(&self, tx: &Tx, ends: &[End], now: Timestamp) -> Result<Vec<Ended>, Error> {
+        if ends.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut ends: Vec<&End> = ends.iter().collect();
+        ends.sort_by_key(|end| end.run);
+        let run: Vec<i64> = ends.iter().map(|end| end.run.0).collect();
+        let status: Vec<&str> = ends.iter().map(|end| end.status.name()).collect();
+        let reason: Vec<&str> = ends.iter().map(|end| end.reason.code()).collect();
+        let detail: Vec<String> = ends.iter().map(|end| end.reason.detail()).collect();
+        let now = now.as_microsecond();
+        let open = OPEN.to_vec();
+        let rows = tx.rows(sql!("close_runs"), &[&run, &status, &reason, &detail, &now, &open]).await?;
+        rows.iter().map(read_ended).collect()
+    }
+
+    /// Looks again at rows that wait for what has just ended: their turn behind it, or a tick of its schedule.
+    pub(super) async fn wake(&self, tx: &Tx, ended: &[Ended], now: Timestamp) -> Result<(), Error> {
+        if ended.is_empty() {
+            return Ok(());
+        }
+        let org: Vec<i64> = ended.iter().map(|row| row.org.0).collect();
+        let run: Vec<String> = ended.iter().map(|row| row.run.0.to_string()).collect();
+        let ticks = || ended.iter().filter(|row| row.origin == Origin::Tick);
+        let schedule: Vec<i64> = ticks().map(|row| row.schedule.0).collect();
+        let upstream_org: Vec<i64> = ticks().map(|row| row.org.0).collect();
+        let now = now.as_microsecond();
+        tx.run(sql!("wake_turns"), &[&org, &run, &now]).await?;
+        if !schedule.is_empty() {
+            tx.run(sql!("wake_upstream"), &[&upstream_org, &schedule, &now]).await?;
+        }
+        Ok(())
+    }
+
+    /// Plans schedules anew whose next tick hung on a row that has ended without running.
+    pub(super) async fn go_on(&self, tx: &Tx, ended: &[Ending], now: Timestamp) -> Result<(), Error> {
+        let floating: Vec<i64> = ended.iter().filter(|one| one.floats).map(|one| one.schedule.0).collect();
+        if !floating.is_empty() {
+            tx.run(sql!("go_on"), &[&floating, &now.as_microsecond(), &"active"]).await?;
+        }
+        Ok(())
+    }
+
+    /// Schedules of which nothing is left leave `active`.
+    pub(super) async fn exhaust(&self, tx: &Tx, ending: Vec<Ending>, now: Timestamp) -> Result<(), Error> {
+        if ending.is_empty() {
+            return Ok(());
+        }
+        let schedules: Vec<i64> = ending.iter().map(|one| one.schedule.0).collect();
+        let ticks: Vec<i64> = ending.iter().map(|one| one.has_ticks).collect();
+        let mut events = Events::default();
+        let at = now.as_microsecond();
+        for row in tx.rows(sql!("exhaust"), &[&schedules, &at, &"active", &ticks]).await? {
+            let at = crate::instant::from_micros(col(&row, 2)?)?;
+            let about =
+                About { org: OrgKey(col(&row, 1)?), schedule: Some(ScheduleKey(col(&row, 0)?)), run: None };
+            events.note(about, &Event::Left { reason: Reason::Exhausted { at } });
+        }
+        events.write(tx, now).await
+    }
+}
+
+/// The event of a row that ended without running.
+pub(super) fn ended_event(tick: Timestamp, end: &End) -> Event {
+    use punctual_plan::NonFire;
+    let reason = end.reason.clone();
+    match end.status {
+        RunStatus::Missed => end_event(tick, &NonFire::Missed(reason)),
+        _ => end_event(tick, &NonFire::Skipped(reason)),
+    }
+}
+
+pub(super) fn read_ended(row: &tokio_postgres::Row) -> Result<Ended, Error> {
+    let origin: &str = col(row, 3)?;
+    Ok(Ended {
+        run: RunKey(col(row, 0)?),
+        schedule: ScheduleKey(col(row, 1)?),
+        org: OrgKey(col(row, 2)?),
+        origin: origin.parse().map_err(|error| Error::corrupt(format!("{error}")))?,
+        tick: crate::instant::from_seconds(col(row, 4)?)?,
+    })
+}
+
+impl Ticks {
+    fn add(&mut self, planned: &Planned<'_>) {
+        for entry in &planned.plan.entries {
+            let (status, reason) = match &entry.state {
+                EntryState::Scheduled => (RunStatus::Scheduled, None),
+                EntryState::Suppressed(reason) => (RunStatus::Scheduled, Some(reason)),
+                EntryState::Ended(end) => (end.status(), Some(end.reason())),
+            };
+            self.tick.push(entry.scheduled_for.as_second());
+            self.org.push(planned.org.0);
+            self.schedule.push(planned.schedule.0);
+            self.shard.push(planned.shard);
+            self.fire_at.push(entry.fire_at.as_microsecond());
+            self.status.push(status.name());
+            self.reason.push(reason.map(Reason::code));
+            self.detail.push(reason.map(Reason::detail));
+            self.version.push(planned.version);
+        }
+    }
+
+    async fn write(self, tx: &Tx, (tz, now): (i64, Timestamp)) -> Result<(), Error> {
+        if self.tick.is_empty() {
+            return Ok(());
+        }
+        let now = now.as_microsecond();
+        let Self { tick, org, schedule, shard, fire_at, status, reason, detail, version } = self;
+        let arguments: [&dyn super::connection::Arg; 11] =
+            [&tick, &org, &schedule, &shard, &fire_at, &status, &reason, &detail, &version, &tz, &now];
+        tx.run(sql!("insert_ticks"), &arguments).await?;
+        Ok(())
+    }
+}
+
+impl Ranges {
+    fn add(&mut self, planned: &Planned<'_>) {
+        for range in &planned.plan.ranges {
+            self.schedule.push(planned.schedule.0);
+            self.first.push(range.first.as_second());
+            self.last.push(range.last.as_second());
+            self.org.push(planned.org.0);
+            self.count.push(i64::try_from(range.count).unwrap_or(i64::MAX));
+            self.status.push(range.end.status().name());
+            self.reason.push(range.end.reason().code());
+            self.detail.push(range.end.reason().detail());
+            self.version.push(planned.version);
+        }
+    }
+
+    async fn write(self, tx: &Tx, now: Timestamp) -> Result<(), Error> {
+        if self.schedule.is_empty() {
+            return Ok(());
+        }
+        let now = now.as_microsecond();
+        let Self { schedule, first, last, org, count, status, reason, detail, version } = self;
+        let arguments: [&dyn super::connection::Arg; 10] =
+            [&schedule, &first, &last, &org, &count, &status, &reason, &detail, &version, &now];
+        tx.run(sql!("insert_ranges"), &arguments).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,348 @@
+//! The ledger in a PostgreSQL server that several nodes share.
+//!
+//! Start with [`Postgres::open`]; `connection` has the transactions, each step of a tick's life its own file, and the
+//! statements are the `.sql` files of the same verbs. Statements take one array a column and go from the keys in them
+//! into an index, so that neither a batch nor a table that has grown changes their plan.
+
+mod admit;
+mod audit;
+mod breakers;
+mod change;
+mod check;
+mod claims;
+mod clock;
+mod connection;
+mod create;
+mod definitions;
+mod documents;
+mod due;
+mod ledger;
+mod listen;
+mod migrate;
+mod node;
+mod outbox;
+mod plan;
+mod queue;
+mod retention;
+mod runs;
+mod schedules;
+mod settle;
+mod tls;
+mod verdict;
+mod wait;
+mod whole;
+mod world;
+
+use jiff::Timestamp;
+use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+
+use crate::cache::Definitions;
+use crate::{
+    AdmitCommit, Answer, Answered, Ask, AuditFilter, AuditRow, Batch, BreakerRow, Cell, Chain, Commit, Cut,
+    DatabaseStatus, Document, DocumentKind, DueBatch, Error, Finding, Heartbeat, Held, Joined, Launchable,
+    Leased, Listed, NewDocument, Node, NodeRow, OpenRow, OutboxRow, PlanCommit, PlannableBatch, RangeRow,
+    Report, Retained, Retention, RunFilter, RunRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
+    SealedThrough, Selector, Settled, Started, Stats, Store, Table, Token, TransitionRow, UseKind,
+    VersionRow, Worker, Written,
+};
+use clock::Clock;
+pub use connection::PostgresSettings;
+use connection::{Connections, Role, Tx, col, is_duplicate};
+use listen::Listener;
+
+/// The statement in `sql/postgres/NAME.sql`.
+macro_rules! sql {
+    ($name:literal) => {
+        include_str!(concat!("../../sql/postgres/", $name, ".sql"))
+    };
+}
+pub(crate) use sql;
+
+/// A ledger in a PostgreSQL database.
+pub struct Postgres {
+    connections: Connections,
+    cache: Definitions,
+    clock: Clock,
+    listener: Listener,
+    retention: retention::Progress,
+    /// The number of our tz database.
+    tz: i64,
+    /// By which we know our own notifications.
+    name: String,
+}
+
+impl Postgres {
+    /// Connects and brings the schema up to date.
+    ///
+    /// # Errors
+    /// When the server cannot be reached or refuses, or a newer version of the program made the schema.
+    pub async fn open(settings: PostgresSettings) -> Result<Self, Error> {
+        let connections = Connections::new(settings)?;
+        let tz = migrate::run(&connections).await?;
+        Ok(Self {
+            connections,
+            cache: Definitions::default(),
+            clock: Clock::default(),
+            listener: Listener::default(),
+            retention: retention::Progress::default(),
+            tz,
+            name: own_name(),
+        })
+    }
+
+    /// Ends a batch: its id and its answer are part of its transaction. If the id is there already, what was done is
+    /// undone and the first answer given back as the inner error.
+    async fn answer<T>(
+        &self,
+        tx: Tx,
+        batch: Batch,
+        result: Result<(String, T), Error>,
+    ) -> Result<Result<T, String>, Error> {
+        let id = batch.id.0.to_string();
+        let (answer, value) = match result {
+            Ok(done) => done,
+            Err(error) => return tx.finish(Err(error)).await,
+        };
+        let now = batch.now.as_microsecond();
+        match tx.run(sql!("insert_batch"), &[&id, &now, &answer]).await {
+            Ok(_) => {
+                tx.commit().await?;
+                Ok(Ok(value))
+            }
+            Err(error) if is_duplicate(&error) => {
+                tx.rollback().await?;
+                let tx = self.connections.begin(Role::Engine, "reading the answer of a batch").await?;
+                let row = tx.row(sql!("find_batch"), &[&id]).await;
+                let row = tx.finish(row).await?;
+                let before = row.map(|row| col::<String>(&row, 0)).transpose()?;
+                Ok(Err(before.ok_or(error)?))
+            }
+            Err(error) => tx.finish(Err(error)).await,
+        }
+    }
+}
+
+/// Something that no other process is called.
+fn own_name() -> String {
+    use std::hash::{BuildHasher, Hasher};
+    let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
+    format!("{}-{chance:016x}", std::process::id())
+}
+
+impl Store for Postgres {
+    async fn now(&self) -> Result<Timestamp, Error> {
+        self.clock_now().await
+    }
+
+    async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
+        self.read_plannable(&ask).await
+    }
+
+    async fn commit_plans(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
+        self.write_plan_batch(batch, &plans).await
+    }
+
+    async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
+        self.read_due(&ask).await
+    }
+
+    async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
+        self.admit_batch(batch, &admissions).await
+    }
+
+    async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {
+        self.mark_batch(batch, &started).await
+    }
+
+    async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
+        self.settle_batch(batch, &reports).await
+    }
+
+    async fn join(&self, node: Node) -> Result<Joined, Error> {
+        self.join_node(&node).await
+    }
+
+    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
+        self.beat(fence).await
+    }
+
+    async fn leave(&self, fence: Fence) -> Result<(), Error> {
+        self.leave_node(fence).await
+    }
+
+    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+        self.take_runs(fence, limit).await
+    }
+
+    async fn changed(&self) {
+        self.wait_for_change().await;
+    }
+
+    async fn sequence_outbox(&self) -> Result<u64, Error> {
+        self.give_places().await
+    }
+
+    async fn outbox(&self, scope: Scope, after: i64, limit: usize) -> Result<Vec<OutboxRow>, Error> {
+        self.list_outbox(&scope, after, limit).await
+    }
+
+    async fn acknowledge_outbox(&self, scope: Scope, through: i64) -> Result<u64, Error> {
+        self.forget_outbox(&scope, through).await
+    }
+
+    async fn seal_audit(&self, limit: usize) -> Result<Vec<SealedThrough>, Error> {
+        self.seal_events(limit).await
+    }
+
+    async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
+        self.retain_step(&retention, now).await
+    }
+
+    async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {
+        self.lease_runs(&scope, &worker).await
+    }
+
+    async fn extend_lease(&self, scope: Scope, held: Held) -> Result<Commit, Error> {
+        self.hold_longer(&scope, &held).await
+    }
+
+    async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {
+        self.find_org(&scope, &org_id).await
+    }
+
+    async fn write_schedules(
+        &self,
+        scope: Scope,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Vec<Result<Written, Error>>, Error> {
+        self.write_all(&scope, &writes).await
+    }
+
+    async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
+        self.find_schedule(&scope, &selector).await
+    }
+
+    async fn open_rows(&self, scope: Scope, schedule: ScheduleKey) -> Result<Vec<OpenRow>, Error> {
+        self.list_open(&scope, schedule).await
+    }
+
+    async fn schedules(
+        &self,
+        scope: Scope,
+        filter: ScheduleFilter,
+        cut: Cut,
+    ) -> Result<Listed<ScheduleRow>, Error> {
+        self.list_schedules(&scope, &filter, &cut).await
+    }
+
+    async fn versions(&self, scope: Scope, schedule: ScheduleId) -> Result<Vec<VersionRow>, Error> {
+        self.list_versions(&scope, schedule).await
+    }
+
+    async fn users_of(&self, scope: Scope, kind: UseKind, name: String) -> Result<Vec<ScheduleKey>, Error> {
+        self.list_users(&scope, kind, &name).await
+    }
+
+    async fn runs(&self, scope: Scope, filter: RunFilter, cut: Cut) -> Result<Listed<RunRow>, Error> {
+        self.list_runs(&scope, &filter, &cut).await
+    }
+
+    async fn run(&self, scope: Scope, run: RunKey) -> Result<Option<RunRow>, Error> {
+        self.find_run(&scope, run).await
+    }
+
+    async fn ranges(&self, scope: Scope, filter: RunFilter, cut: Cut) -> Result<Listed<RangeRow>, Error> {
+        self.list_ranges(&scope, &filter, &cut).await
+    }
+
+    async fn audit(&self, scope: Scope, filter: AuditFilter, cut: Cut) -> Result<Listed<AuditRow>, Error> {
+        self.list_audit(&scope, &filter, &cut).await
+    }
+
+    async fn verify_audit(&self, scope: Scope) -> Result<Chain, Error> {
+        self.check_chain(&scope).await
+    }
+
+    async fn put_document(&self, scope: Scope, document: NewDocument) -> Result<Document, Error> {
+        self.write_document(&scope, &document).await
+    }
+
+    async fn document(
+        &self,
+        scope: Scope,
+        kind: DocumentKind,
+        name: String,
+    ) -> Result<Option<Document>, Error> {
+        self.find_document(&scope, kind, &name).await
+    }
+
+    async fn documents(&self, scope: Scope, kind: DocumentKind, cut: Cut) -> Result<Listed<Document>, Error> {
+        self.list_documents(&scope, kind, &cut).await
+    }
+
+    async fn remove_document(&self, scope: Scope, kind: DocumentKind, name: String) -> Result<bool, Error> {
+        self.delete_document(&scope, kind, &name).await
+    }
+
+    async fn put_token(&self, scope: Scope, token: Token) -> Result<(), Error> {
+        self.write_token(&scope, &token).await
+    }
+
+    async fn token(&self, hash: String) -> Result<Option<(OrgKey, Token)>, Error> {
+        self.find_token(&hash).await
+    }
+
+    async fn tokens(&self, scope: Scope) -> Result<Vec<Token>, Error> {
+        self.list_tokens(&scope).await
+    }
+
+    async fn answer_once(&self, scope: Scope, answer: Answer) -> Result<Answered, Error> {
+        self.keep_answer(&scope, &answer).await
+    }
+
+    async fn breakers(&self, scope: Scope) -> Result<Vec<BreakerRow>, Error> {
+        self.list_breakers(&scope).await
+    }
+
+    async fn transitions(
+        &self,
+        scope: Scope,
+        target: String,
+        limit: u32,
+    ) -> Result<Vec<TransitionRow>, Error> {
+        self.list_transitions(&scope, &target, limit).await
+    }
+
+    async fn reset_breaker(&self, scope: Scope, target: String, now: Timestamp) -> Result<bool, Error> {
+        self.close_breaker(&scope, &target, now).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        self.list_nodes().await
+    }
+
+    async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
+        self.count_all(&scope, now).await
+    }
+
+    async fn status(&self) -> Result<DatabaseStatus, Error> {
+        self.describe().await
+    }
+
+    async fn check(&self) -> Result<Vec<Finding>, Error> {
+        self.find_faults().await
+    }
+
+    async fn read_table(
+        &self,
+        table: Table,
+        after: Option<Vec<Cell>>,
+        limit: usize,
+    ) -> Result<Vec<Vec<Cell>>, Error> {
+        self.read_rows(table, after, limit).await
+    }
+
+    async fn write_table(&self, table: Table, rows: Vec<Vec<Cell>>) -> Result<(), Error> {
+        self.write_rows(table, &rows).await
+    }
+}

@@ -1,0 +1,146 @@
+//! Nodes: their leases, their shards, and the runs of those that are gone.
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{Fence, OrgKey, RunKey, ScheduleKey};
+use tokio_postgres::Row;
+
+use super::connection::{Role, Tx, col};
+use super::ledger::FLYING;
+use super::plan::named;
+use super::{Postgres, sql};
+use crate::instant::{from_micros, from_seconds};
+use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, SHARDS, Shards};
+
+impl Postgres {
+    pub(super) async fn join_node(&self, node: &Node) -> Result<Joined, Error> {
+        let tx = self.connections.begin(Role::Engine, "registering the node").await?;
+        let result = join_in(&tx, node).await;
+        tx.finish(result).await
+    }
+
+    pub(super) async fn beat(&self, fence: Fence) -> Result<Heartbeat, Error> {
+        let tx = self.connections.begin(Role::Engine, "renewing the node's lease").await?;
+        let result = beat_in(&tx, fence).await;
+        tx.finish(result).await
+    }
+
+    pub(super) async fn leave_node(&self, fence: Fence) -> Result<(), Error> {
+        let tx = self.connections.begin(Role::Engine, "giving up the node's lease").await?;
+        let result = async {
+            tx.run(sql!("leave_node"), &[&fence.0]).await?;
+            tx.run(sql!("leave_shards"), &[&fence.0]).await.map(|_| ())
+        };
+        let result = result.await;
+        tx.finish(result).await
+    }
+
+    pub(super) async fn take_runs(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+        let tx = self.connections.begin(Role::Hot, "taking over runs").await?;
+        let result = self.take_in(&tx, fence, limit).await;
+        tx.finish(result).await
+    }
+
+    async fn take_in(&self, tx: &Tx, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+        tx.row(sql!("node_lives"), &[&fence.0]).await?.ok_or(Error::LeaseLost)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = tx.rows(sql!("take_over"), &[&fence.0, &limit, &FLYING.to_vec()]).await?;
+        self.launchables(tx, &rows).await
+    }
+
+    /// Runs with what their launch needs; those that cannot be read are left to their deadline.
+    pub(super) async fn launchables(&self, tx: &Tx, rows: &[Row]) -> Result<Vec<Launchable>, Error> {
+        let mut wanted = Vec::with_capacity(rows.len());
+        for row in rows {
+            wanted.push((ScheduleKey(col(row, 1)?), col::<i64>(row, 3)?));
+        }
+        let known = self.definitions(tx, &wanted).await?;
+        let mut launches = Vec::with_capacity(rows.len());
+        for (row, want) in rows.iter().zip(wanted) {
+            let Some(Ok(definition)) = known.get(&want) else { continue };
+            launches.push(Launchable {
+                run: RunKey(col(row, 0)?),
+                schedule: want.0,
+                org: OrgKey(col(row, 2)?),
+                definition: std::sync::Arc::clone(definition),
+                origin: named(col(row, 4)?)?,
+                nonce: col(row, 5)?,
+                scheduled_for: from_seconds(col(row, 6)?)?,
+                fire_at: from_micros(col(row, 7)?)?,
+                attempt: u32::try_from(col::<i64>(row, 8)?).unwrap_or(u32::MAX),
+            });
+        }
+        Ok(launches)
+    }
+
+    pub(super) async fn list_nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        let tx = self.connections.begin(Role::Engine, "listing the nodes").await?;
+        let rows = tx.rows(sql!("list_nodes"), &[]).await;
+        let rows = tx.finish(rows).await?;
+        rows.iter().map(read_node).collect()
+    }
+}
+
+async fn join_in(tx: &Tx, node: &Node) -> Result<Joined, Error> {
+    let fence = tx.row(sql!("raise_fence"), &[]).await?;
+    let fence: i64 = col(&fence.ok_or_else(|| Error::corrupt("the installation has no row"))?, 0)?;
+    let tz = &node.tz_version;
+    tx.run(sql!("insert_tz"), &[tz]).await?;
+    tx.run(sql!("raise_tz"), &[tz]).await?;
+    let (pid, started) = (i64::from(node.pid), node.started_at.as_microsecond());
+    let lease = micros(node.lease);
+    tx.run(sql!("insert_node"), &[&fence, &node.id, &pid, &started, &lease, tz, &node.version]).await?;
+    Ok(Joined { fence: Fence(fence), may_plan: may_plan(tx, tz).await? })
+}
+
+fn micros(duration: SignedDuration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
+}
+
+/// Whether a tz database is not older than the newest that was seen here.
+async fn may_plan(tx: &Tx, tz: &str) -> Result<bool, Error> {
+    let newest = tx.row(sql!("newest_tz"), &[]).await?;
+    let newest: Option<String> = newest.map(|row| col(&row, 0)).transpose()?;
+    Ok(newest.is_none_or(|newest| tz >= newest.as_str()))
+}
+
+async fn beat_in(tx: &Tx, fence: Fence) -> Result<Heartbeat, Error> {
+    let row = tx.row(sql!("heartbeat"), &[&fence.0]).await?.ok_or(Error::LeaseLost)?;
+    let (now, lease_until) = (from_micros(col(&row, 0)?)?, from_micros(col(&row, 1)?)?);
+    let tz: String = col(&row, 2)?;
+    let shards = rebalance(tx, fence, now).await?;
+    Ok(Heartbeat { shards, lease_until, now, may_plan: may_plan(tx, &tz).await? })
+}
+
+/// Gives the node its fair share of the shards: it lets go of the others at once, and takes its own when their
+/// holder has let go or is gone.
+async fn rebalance(tx: &Tx, fence: Fence, now: Timestamp) -> Result<Shards, Error> {
+    let mut living = Vec::new();
+    for row in tx.rows(sql!("living_nodes"), &[&now.as_microsecond()]).await? {
+        living.push(col::<i64>(&row, 0)?);
+    }
+    let count = living.len().max(1);
+    let Some(place) = living.iter().position(|other| *other == fence.0) else { return Err(Error::LeaseLost) };
+    let wanted: Vec<i64> = (0..i64::from(SHARDS)).filter(|shard| *shard as usize % count == place).collect();
+    tx.run(sql!("release_shards"), &[&fence.0, &wanted]).await?;
+    tx.run(sql!("take_shards"), &[&fence.0, &wanted, &living]).await?;
+    let mut held = Vec::new();
+    for row in tx.rows(sql!("held_shards"), &[&fence.0]).await? {
+        held.push(u16::try_from(col::<i64>(&row, 0)?).unwrap_or(u16::MAX));
+    }
+    Ok(if held.len() == usize::from(SHARDS) { Shards::All } else { Shards::Some(held) })
+}
+
+fn read_node(row: &Row) -> Result<NodeRow, Error> {
+    Ok(NodeRow {
+        fence: Fence(col(row, 0)?),
+        id: col(row, 1)?,
+        pid: u32::try_from(col::<i64>(row, 2)?).unwrap_or_default(),
+        started_at: from_micros(col(row, 3)?)?,
+        seen_at: from_micros(col(row, 4)?)?,
+        lease_until: from_micros(col(row, 5)?)?,
+        shards: u32::try_from(col::<i64>(row, 6)?).unwrap_or_default(),
+        tz_version: col(row, 7)?,
+        version: col(row, 8)?,
+        left_at: col::<Option<i64>>(row, 9)?.map(from_micros).transpose()?,
+    })
+}

@@ -1,0 +1,75 @@
+//! Admission: rows that are due, the world they are judged in, and what a launch needs.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use punctual_plan::{Admission, Due, Fence, OrgKey, Origin, RunKey, Schedule, ScheduleKey, World};
+
+use crate::Error;
+
+/// Rows that are due, and when to look again.
+#[derive(Clone, Debug)]
+pub struct DueBatch {
+    /// The rows: round-robin by org, within an org oldest first.
+    pub rows: Vec<DueRow>,
+    /// Everything the verdicts over them depend on.
+    pub world: World,
+    /// Runs in flight that nobody has answered for in time.
+    pub expired: Vec<Expired>,
+    /// What was wrong with those that cannot be read any more; they never stop the others.
+    pub unreadable: Vec<(RunKey, Error)>,
+    /// When the next row beyond them wants to be looked at.
+    pub next_look_at: Option<Timestamp>,
+}
+
+/// A due row: what the decision needs and what the launch needs.
+#[derive(Clone, Debug)]
+pub struct DueRow {
+    /// For the decision.
+    pub due: Due,
+    /// For the launch.
+    pub launch: Launchable,
+}
+
+/// A run in flight whose deadline has passed: it is settled as lost.
+#[derive(Clone, Debug)]
+pub struct Expired {
+    /// The run.
+    pub run: RunKey,
+    /// The attempt that was not answered for.
+    pub attempt: u32,
+    /// The fence under which it was admitted.
+    pub fence: Fence,
+}
+
+/// Everything a target needs to launch a run.
+#[derive(Clone, Debug)]
+pub struct Launchable {
+    /// The run.
+    pub run: RunKey,
+    /// Its schedule inside the database.
+    pub schedule: ScheduleKey,
+    /// Whose it is.
+    pub org: OrgKey,
+    /// The definition of the version that it belongs to.
+    pub definition: Arc<Schedule>,
+    /// What brought it about.
+    pub origin: Origin,
+    /// The request, upstream run or backfill that it came from; empty for ticks.
+    pub nonce: String,
+    /// The instant it stands for.
+    pub scheduled_for: Timestamp,
+    /// When it was to be admitted.
+    pub fire_at: Timestamp,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+}
+
+/// A verdict to be carried out, with the row it is over.
+#[derive(Clone, Debug)]
+pub struct AdmitCommit {
+    /// The verdict.
+    pub admission: Admission,
+    /// The row.
+    pub row: DueRow,
+}

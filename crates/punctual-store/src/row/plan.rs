@@ -1,0 +1,104 @@
+//! Planning: schedules that come near, and the plans that are made of them.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use punctual_plan::{Cursor, LateRow, OrgKey, Plan, Reason, Schedule, ScheduleKey, State, Subject};
+use punctual_time::Timing;
+
+use crate::Error;
+
+/// Schedules that want planning.
+#[derive(Clone, Debug, Default)]
+pub struct PlannableBatch {
+    /// Those that can be planned.
+    pub ready: Vec<Plannable>,
+    /// What was wrong with those that cannot be read any more; they never stop the others.
+    pub unreadable: Vec<(ScheduleKey, Error)>,
+    /// When the next one beyond them wants planning.
+    pub next_plan_at: Option<Timestamp>,
+}
+
+/// A schedule whose next tick wants planning.
+#[derive(Clone, Debug)]
+pub struct Plannable {
+    /// Which schedule.
+    pub schedule: ScheduleKey,
+    /// Whose it is.
+    pub org: OrgKey,
+    /// The definition that was read.
+    pub definition: Arc<Schedule>,
+    /// When it ticks, with its runs so far in it.
+    pub timing: Timing,
+    /// How far it is planned.
+    pub cursor: Cursor,
+    /// Its armed rows whose instant has passed.
+    pub late: Vec<LateRow>,
+    /// Its rows that are armed or in flight.
+    pub outstanding: usize,
+}
+
+impl Plannable {
+    /// What `plan` needs to know of it.
+    pub fn subject(&self, slept: Option<Reason>) -> Subject<'_> {
+        Subject {
+            id: self.definition.id,
+            timing: &self.timing,
+            policy: &self.definition.policy,
+            cursor: self.cursor,
+            late: &self.late,
+            outstanding: self.outstanding,
+            slept,
+        }
+    }
+
+    /// A schedule with the state it is in, and nothing open.
+    pub fn of(schedule: ScheduleKey, org: OrgKey, definition: Arc<Schedule>, state: &State) -> Option<Self> {
+        let timing = timing(&definition, state)?;
+        Some(Self {
+            schedule,
+            org,
+            definition,
+            timing,
+            cursor: state.cursor,
+            late: Vec::new(),
+            outstanding: 0,
+        })
+    }
+}
+
+/// The ticks of a schedule with what has become of them so far.
+pub fn timing(definition: &Schedule, state: &State) -> Option<Timing> {
+    let mut timing = definition.when.timing()?.clone();
+    timing.runs = state.counters.admitted;
+    timing.last = match timing.anchor {
+        punctual_time::Anchor::Fixed => None,
+        punctual_time::Anchor::LastStart => state.last_start,
+        punctual_time::Anchor::LastFinish => state.last_finish.map(|(at, _)| at),
+    };
+    Some(timing)
+}
+
+/// A plan, and what it was made on.
+#[derive(Clone, Debug)]
+pub struct PlanCommit {
+    /// Which schedule.
+    pub schedule: ScheduleKey,
+    /// Whose it is.
+    pub org: OrgKey,
+    /// The definition that was read; the plan counts only while its version is valid.
+    pub definition: Arc<Schedule>,
+    /// The cursor that was read; the plan counts only while it stands there.
+    pub from: Cursor,
+    /// What shall be written.
+    pub plan: Plan,
+}
+
+/// Whether a guarded write took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Commit {
+    /// It is on disk.
+    Done,
+    /// Somebody else was first; nothing was written.
+    Stale,
+}

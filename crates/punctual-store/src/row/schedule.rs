@@ -1,0 +1,172 @@
+//! Schedules: as they are written, as they are read for a decision, and as they are shown.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use punctual_plan::{
+    Changed, Cursor, Open, Origin, Plan, Run, Schedule, ScheduleId, ScheduleKey, State, Status,
+};
+
+/// A change to one schedule, decided and ready to be written in one transaction with its audit event.
+#[derive(Clone, Debug)]
+pub struct ScheduleWrite {
+    /// What is done.
+    pub write: Write,
+    /// Its name in the audit log, such as `schedule.created`.
+    pub kind: &'static str,
+    /// What the audit log says of it.
+    pub note: String,
+    /// The present.
+    pub now: Timestamp,
+}
+
+/// What is done to a schedule.
+#[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a change is rare and short-lived; a box would only be in the way"
+)]
+pub enum Write {
+    /// It is made, with the first window of its ticks.
+    Create {
+        /// The definition.
+        definition: Arc<Schedule>,
+        /// What it starts as.
+        status: Status,
+        /// Its first window; none if it is not active or follows another schedule.
+        plan: Option<Plan>,
+        /// The set it was declared in, if it was.
+        declared_set: Option<String>,
+    },
+    /// It changes: a new version, another status, a deletion.
+    Change {
+        /// Which schedule, in the version and at the cursor that the decision was made on.
+        schedule: ScheduleKey,
+        /// That version.
+        version: i64,
+        /// That cursor.
+        from: Cursor,
+        /// The new definition, if it has one; its version is one more.
+        definition: Option<Arc<Schedule>>,
+        /// The new status, if it changes.
+        status: Option<Status>,
+        /// Whether it is deleted.
+        is_deleted: bool,
+        /// What becomes of its open rows.
+        changed: Changed,
+        /// The first window of what comes after, if it ticks on.
+        plan: Option<Plan>,
+    },
+    /// A person asks for a run of it.
+    Trigger {
+        /// Which schedule.
+        schedule: ScheduleKey,
+        /// What brings it about: `manual` or `backfill`.
+        origin: Origin,
+        /// The request's own key: a second request with the same one gives the first one's run.
+        nonce: String,
+        /// The instant it stands for.
+        scheduled_for: Timestamp,
+        /// When it fires.
+        fire_at: Timestamp,
+        /// Whether it runs beside whatever is in flight.
+        is_forced: bool,
+    },
+}
+
+/// A schedule with everything a decision about it needs.
+#[derive(Clone, Debug)]
+pub struct ScheduleRow {
+    /// Its number in the database.
+    pub key: ScheduleKey,
+    /// The definition.
+    pub definition: Arc<Schedule>,
+    /// Why the definition cannot be used any more, if so; then `definition` is what could still be read of it.
+    pub invalid: Option<String>,
+    /// What it has come to.
+    pub state: State,
+    /// Since when it is not active, if it is not.
+    pub left_at: Option<Timestamp>,
+    /// When `max_runs` was reached.
+    pub spent_at: Option<Timestamp>,
+    /// The latest tick that was launched.
+    pub launched_through: Option<Timestamp>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+    /// When it was deleted, if it was.
+    pub deleted_at: Option<Timestamp>,
+    /// The set it was declared in, if it was.
+    pub declared_set: Option<String>,
+    /// The earliest armed or computed tick.
+    pub next_run_at: Option<Timestamp>,
+    /// When a run of it last succeeded, and which.
+    pub last_success: Option<(Timestamp, punctual_plan::RunKey)>,
+}
+
+/// A row of a schedule that is not in flight and has not ended.
+#[derive(Clone, Debug)]
+pub struct OpenRow {
+    /// For `change`.
+    pub open: Open,
+    /// The whole row.
+    pub run: Run,
+}
+
+/// A version of a schedule.
+#[derive(Clone, Debug)]
+pub struct VersionRow {
+    /// Its schedule.
+    pub schedule: ScheduleId,
+    /// Its number.
+    pub version: i64,
+    /// From when on it is or was valid.
+    pub since: Timestamp,
+    /// Who made it.
+    pub by: Option<String>,
+    /// The definition.
+    pub definition: Arc<Schedule>,
+}
+
+/// What a write came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It is on disk.
+    Schedule(ScheduleKey),
+    /// The run that was asked for, now or by an earlier request with the same key.
+    Run(punctual_plan::RunKey),
+    /// The schedule was changed meanwhile: read it again and decide again.
+    Stale,
+}
+
+/// How a schedule uses something by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum UseKind {
+    /// A calendar in `not_on`.
+    Calendar,
+    /// Quiet hours.
+    QuietHours,
+    /// A schedule that it follows, by id.
+    Chain,
+    /// A schedule that it depends on, by id.
+    Dependency,
+    /// A lane that it shares with other schedules.
+    Lane,
+}
+
+impl UseKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Calendar, Self::QuietHours, Self::Chain, Self::Dependency, Self::Lane];
+
+    /// Its name in `schedule_uses.kind`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Calendar => "calendar",
+            Self::QuietHours => "quiet_hours",
+            Self::Chain => "chain",
+            Self::Dependency => "dependency",
+            Self::Lane => "lane",
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Settling: what became of attempts, and the queue from which workers take them.
+
+use jiff::Timestamp;
+use punctual_plan::{Fence, Outcome, RunKey, Settlement};
+
+use super::{Commit, Launchable};
+
+/// A run that was launched.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    /// The run.
+    pub run: RunKey,
+    /// Which attempt.
+    pub attempt: u32,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Who may say how an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptToken {
+    /// The node whose fence the run carries.
+    Node(Fence),
+    /// The worker or executor that holds the attempt's own token.
+    Holder(String),
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The run.
+    pub run: RunKey,
+    /// Which attempt; a success of an older one still closes an open run, anything else of it changes nothing.
+    pub attempt: u32,
+    /// Who says so.
+    pub token: AttemptToken,
+    /// How.
+    pub outcome: Outcome,
+    /// When it was launched, if it was.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub at: Timestamp,
+    /// What it printed, within bounds.
+    pub output: Option<String>,
+}
+
+/// What a report came to.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// Whether it counted.
+    pub commit: Commit,
+    /// What was decided, if it did.
+    pub settlement: Option<Settlement>,
+}
+
+/// A worker that takes runs from a queue.
+#[derive(Clone, Debug)]
+pub struct Worker {
+    /// The queue.
+    pub queue: String,
+    /// Its own name, for people.
+    pub name: String,
+    /// At most this many runs.
+    pub limit: usize,
+    /// How long it holds them without a heartbeat.
+    pub until: Timestamp,
+    /// The present.
+    pub now: Timestamp,
+}
+
+/// A run that a worker holds.
+#[derive(Clone, Debug)]
+pub struct Leased {
+    /// What to do.
+    pub launch: Launchable,
+    /// The attempt's own token, without which nothing can be said about it.
+    pub token: String,
+    /// Until when it is held.
+    pub until: Timestamp,
+}
+
+/// A leased run that its worker wants to keep.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The run.
+    pub run: RunKey,
+    /// The attempt's own token.
+    pub token: String,
+    /// Until when.
+    pub until: Timestamp,
+}

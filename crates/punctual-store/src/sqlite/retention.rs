@@ -1,0 +1,208 @@
+//! Retention: rows past their time become digests with exact counts, sealed events go, and so do old answers.
+//!
+//! What goes is looked for by a reader; the writer removes it in small pieces, so that runs never wait for it.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{Origin, Reason, RunStatus};
+use rusqlite::{Row, params};
+
+use super::connection::Db;
+use super::decode::{column, named, status};
+use super::{Sqlite, sql};
+use crate::{Error, Retained, Retention};
+
+/// Rows that are removed in one transaction, however many a step may take: a few milliseconds of the writer.
+const PIECE_MAX: usize = 500;
+
+/// Schedules that are counted in one step.
+const SCHEDULES_MAX: i64 = 1_000;
+
+/// Answers to batches are of use while their callers may ask again.
+const BATCHES_KEPT: SignedDuration = SignedDuration::from_hours(1);
+
+/// Answers to requests are of use while their callers may ask again.
+const REQUESTS_KEPT: SignedDuration = SignedDuration::from_hours(24);
+
+/// A row past its time.
+#[derive(Clone, Copy)]
+struct Old {
+    run: i64,
+    schedule: i64,
+    org: i64,
+    tick: i64,
+    status: RunStatus,
+    origin: Origin,
+    version: i64,
+}
+
+fn read_old(row: &Row<'_>) -> Result<Old, Error> {
+    Ok(Old {
+        run: column(row, 0)?,
+        schedule: column(row, 1)?,
+        org: column(row, 2)?,
+        tick: column(row, 3)?,
+        status: status(row, 4)?,
+        origin: named(row, 5)?,
+        version: column(row, 6)?,
+    })
+}
+
+/// What a step found.
+struct Found {
+    rows: Vec<Old>,
+    /// After which schedule the next step counts; none if all are counted.
+    counted_through: Option<i64>,
+}
+
+impl Sqlite {
+    /// One bounded step.
+    pub(super) async fn retain_step(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
+        let from = self.counted_through.load(Ordering::Relaxed);
+        let found = self.lister.run(move |db| find(db, &retention, now, from)).await?;
+        self.counted_through.store(found.counted_through.unwrap_or(0), Ordering::Relaxed);
+        let is_full = found.rows.len() >= retention.limit;
+        let mut retained =
+            Retained { is_more: is_full || found.counted_through.is_some(), ..Retained::default() };
+        for piece in found.rows.chunks(PIECE_MAX) {
+            let piece = piece.to_vec();
+            retained.runs += self.writer.run(move |db| digest(db, &piece, now)).await?;
+        }
+        retained.events = self.writer.run(move |db| remove_events(db, &retention, now)).await?;
+        retained.is_more |= retained.events >= retention.limit as u64;
+        let batches = self.writer.run(move |db| remove_answers(db, now)).await?;
+        retained.is_more |= batches >= PIECE_MAX;
+        Ok(retained)
+    }
+}
+
+/// Rows that are too old, and of some schedules those that are too many.
+fn find(db: &Db, retention: &Retention, now: Timestamp, from: i64) -> Result<Found, Error> {
+    let limit = i64::try_from(retention.limit).unwrap_or(i64::MAX);
+    let cut = |age: SignedDuration| now.saturating_sub(age).unwrap_or(Timestamp::MIN).as_second();
+    let query = params![cut(retention.runs), cut(retention.failures.max(retention.runs)), limit];
+    let mut rows = db.rows(sql!("old_runs"), query, read_old)?;
+    let mut counted_through = Some(from);
+    if rows.len() < retention.limit {
+        let schedules: Vec<i64> =
+            db.rows(sql!("schedules_after"), params![from, SCHEDULES_MAX], |row| column(row, 0))?;
+        counted_through =
+            (schedules.len() as i64 == SCHEDULES_MAX).then_some(*schedules.last().unwrap_or(&0));
+        for schedule in schedules {
+            let nth: Option<i64> =
+                db.value(sql!("nth_tick"), params![schedule, retention.runs_per_schedule])?;
+            let left = retention.limit.saturating_sub(rows.len());
+            if let Some(nth) = nth.filter(|_| left > 0) {
+                let query = params![schedule, nth, i64::try_from(left).unwrap_or(i64::MAX)];
+                rows.extend(db.rows(sql!("surplus_runs"), query, read_old)?);
+            }
+        }
+    }
+    rows.sort_unstable_by_key(|row| (row.schedule, row.tick, row.run));
+    rows.dedup_by_key(|row| row.run);
+    Ok(Found { rows, counted_through })
+}
+
+/// Removes rows and leaves digests of those that were ticks.
+fn digest(db: &Db, rows: &[Old], now: Timestamp) -> Result<u64, Error> {
+    let mut removed = 0;
+    for of_schedule in rows.chunk_by(|one, next| one.schedule == next.schedule) {
+        let mut ticks: Vec<Old> = Vec::new();
+        for row in of_schedule {
+            if db.change(sql!("delete_run"), [row.run])? == 1 {
+                removed += 1;
+                db.change(sql!("delete_attempts"), [row.run])?;
+                ticks.extend((row.origin == Origin::Tick).then_some(*row));
+            }
+        }
+        let (Some(first), Some(last)) = (ticks.first(), ticks.last()) else { continue };
+        let kept = kept_between(db, first.schedule, first.tick, last.tick)?;
+        let is_next = |one: &Old, next: &Old| {
+            let is_parted = kept.iter().any(|tick| (one.tick..=next.tick).contains(tick));
+            one.version == next.version && !is_parted
+        };
+        for stretch in ticks.chunk_by(is_next) {
+            put_digest(db, stretch, now)?;
+        }
+    }
+    Ok(removed)
+}
+
+fn kept_between(db: &Db, schedule: i64, first: i64, last: i64) -> Result<Vec<i64>, Error> {
+    db.rows(sql!("kept_between"), params![schedule, first, last], |row| column(row, 0))
+}
+
+/// Writes the digest of neighbouring ticks, or adds them to the one before.
+fn put_digest(db: &Db, ticks: &[Old], now: Timestamp) -> Result<(), Error> {
+    let (Some(first), Some(last)) = (ticks.first(), ticks.last()) else { return Ok(()) };
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for tick in ticks {
+        *counts.entry(tick.status.name().to_owned()).or_default() += 1;
+    }
+    let before = db.first(sql!("digest_before"), params![first.schedule, first.tick], |row| {
+        let counts: Option<String> = column(row, 3)?;
+        Ok((
+            column::<i64>(row, 0)?,
+            column::<i64>(row, 1)?,
+            column::<u64>(row, 2)?,
+            counts,
+            column::<i64>(row, 4)?,
+        ))
+    })?;
+    let recorded_at = now.as_microsecond();
+    if let Some((begin, end, count, Some(had), version)) = before
+        && version == first.version
+        && kept_between(db, first.schedule, end + 1, first.tick - 1)?.is_empty()
+    {
+        let had: BTreeMap<String, u64> =
+            serde_json::from_str(&had).map_err(|error| Error::corrupt(format!("a digest: {error}")))?;
+        for (status, more) in had {
+            *counts.entry(status).or_default() += more;
+        }
+        let count = count + ticks.len() as u64;
+        let row = params![first.schedule, begin, last.tick, count, as_json(&counts), recorded_at];
+        return db.change(sql!("extend_digest"), row).map(|_| ());
+    }
+    let reason = Reason::Superseded { by: "retention".to_owned() };
+    let row = params![
+        first.schedule,
+        first.tick,
+        last.tick,
+        first.org,
+        ticks.len() as u64,
+        RunStatus::Skipped.name(),
+        reason.code(),
+        reason.detail(),
+        as_json(&counts),
+        first.version,
+        recorded_at,
+    ];
+    db.change(sql!("insert_digest"), row).map(|_| ())
+}
+
+fn as_json(counts: &BTreeMap<String, u64>) -> String {
+    serde_json::to_string(counts).expect("names and numbers can always be written")
+}
+
+/// Removes sealed events from the beginning of the log; the seals stay.
+fn remove_events(db: &Db, retention: &Retention, now: Timestamp) -> Result<u64, Error> {
+    let cut = now.saturating_sub(retention.audit).unwrap_or(Timestamp::MIN).as_microsecond();
+    let limit = i64::try_from(retention.limit).unwrap_or(i64::MAX);
+    let oldest = db.rows(sql!("old_events"), params![cut, limit], |row| {
+        Ok((column::<i64>(row, 0)?, column::<bool>(row, 1)?))
+    })?;
+    let Some((through, _)) = oldest.iter().take_while(|(_, may_go)| *may_go).last() else { return Ok(0) };
+    db.change(sql!("open_pass"), [through])?;
+    let removed = db.change(sql!("delete_events"), [through])?;
+    db.change(sql!("close_pass"), [])?;
+    Ok(removed as u64)
+}
+
+fn remove_answers(db: &Db, now: Timestamp) -> Result<usize, Error> {
+    let cut = |age: SignedDuration| now.saturating_sub(age).unwrap_or(Timestamp::MIN).as_microsecond();
+    db.change(sql!("delete_requests"), [cut(REQUESTS_KEPT)])?;
+    let limit = i64::try_from(PIECE_MAX).unwrap_or(i64::MAX);
+    db.change(sql!("delete_batches"), params![cut(BATCHES_KEPT), limit])
+}

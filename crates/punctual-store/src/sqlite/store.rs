@@ -1,0 +1,229 @@
+//! The store's contract, call by call: what is read goes to a reader, what is written to the writer.
+
+use jiff::Timestamp;
+use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+
+use super::{
+    Sqlite, admit, audit, breakers, documents, due, node, outbox, plan, queue, runs, schedules, settle,
+    whole, write,
+};
+use crate::*;
+
+impl Store for Sqlite {
+    async fn now(&self) -> Result<Timestamp, Error> {
+        Ok(super::now())
+    }
+
+    async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
+        self.reader.run(move |db| plan::plannable(db, &ask)).await
+    }
+
+    async fn commit_plans(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
+        self.writer.run(move |db| plan::commit(db, batch, &plans)).await
+    }
+
+    async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
+        self.reader.run(move |db| due::due(db, &ask)).await
+    }
+
+    async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
+        self.writer.run(move |db| admit::admit(db, batch, &admissions)).await
+    }
+
+    async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {
+        self.writer.run(move |db| settle::mark_running(db, batch, &started)).await
+    }
+
+    async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
+        self.writer.run(move |db| settle::settle(db, batch, &reports)).await
+    }
+
+    async fn join(&self, node: Node) -> Result<Joined, Error> {
+        self.writer.run(move |db| node::join(db, &node)).await
+    }
+
+    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
+        self.writer.run(move |db| node::heartbeat(db, fence)).await
+    }
+
+    async fn leave(&self, fence: Fence) -> Result<(), Error> {
+        self.writer.run(move |db| node::leave(db, fence)).await
+    }
+
+    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+        self.writer.run(move |db| node::take_over(db, fence, limit)).await
+    }
+
+    async fn changed(&self) {
+        self.writer.changed().await;
+    }
+
+    async fn sequence_outbox(&self) -> Result<u64, Error> {
+        self.writer.run(outbox::sequence).await
+    }
+
+    async fn outbox(&self, scope: Scope, after: i64, limit: usize) -> Result<Vec<OutboxRow>, Error> {
+        self.lister.run(move |db| outbox::list(db, &scope, after, limit)).await
+    }
+
+    async fn acknowledge_outbox(&self, scope: Scope, through: i64) -> Result<u64, Error> {
+        self.writer.run(move |db| outbox::acknowledge(db, &scope, through)).await
+    }
+
+    async fn seal_audit(&self, limit: usize) -> Result<Vec<SealedThrough>, Error> {
+        self.writer.run(move |db| audit::seal(db, limit)).await
+    }
+
+    async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
+        self.retain_step(retention, now).await
+    }
+
+    async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {
+        self.writer.run(move |db| queue::lease(db, &scope, &worker)).await
+    }
+
+    async fn extend_lease(&self, scope: Scope, held: Held) -> Result<Commit, Error> {
+        self.writer.run(move |db| queue::extend(db, &scope, &held)).await
+    }
+
+    async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {
+        self.writer.run(move |db| write::org(db, &scope, &org_id)).await
+    }
+
+    async fn write_schedules(
+        &self,
+        scope: Scope,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Vec<Result<Written, Error>>, Error> {
+        self.writer.run(move |db| write::write(db, &scope, &writes)).await
+    }
+
+    async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
+        self.lister.run(move |db| schedules::find(db, &scope, &selector)).await
+    }
+
+    async fn open_rows(&self, scope: Scope, schedule: ScheduleKey) -> Result<Vec<OpenRow>, Error> {
+        self.lister.run(move |db| schedules::open_rows(db, &scope, schedule)).await
+    }
+
+    async fn schedules(
+        &self,
+        scope: Scope,
+        filter: ScheduleFilter,
+        cut: Cut,
+    ) -> Result<Listed<ScheduleRow>, Error> {
+        self.lister.run(move |db| schedules::list(db, &scope, &filter, &cut)).await
+    }
+
+    async fn versions(&self, scope: Scope, schedule: ScheduleId) -> Result<Vec<VersionRow>, Error> {
+        self.lister.run(move |db| schedules::versions(db, &scope, schedule)).await
+    }
+
+    async fn users_of(&self, scope: Scope, kind: UseKind, name: String) -> Result<Vec<ScheduleKey>, Error> {
+        self.lister.run(move |db| schedules::users_of(db, &scope, kind, &name)).await
+    }
+
+    async fn runs(&self, scope: Scope, filter: RunFilter, cut: Cut) -> Result<Listed<RunRow>, Error> {
+        self.lister.run(move |db| runs::list(db, &scope, &filter, &cut)).await
+    }
+
+    async fn run(&self, scope: Scope, run: RunKey) -> Result<Option<RunRow>, Error> {
+        self.lister.run(move |db| runs::find(db, &scope, run)).await
+    }
+
+    async fn ranges(&self, scope: Scope, filter: RunFilter, cut: Cut) -> Result<Listed<RangeRow>, Error> {
+        self.lister.run(move |db| runs::ranges(db, &scope, &filter, &cut)).await
+    }
+
+    async fn audit(&self, scope: Scope, filter: AuditFilter, cut: Cut) -> Result<Listed<AuditRow>, Error> {
+        self.lister.run(move |db| audit::list(db, &scope, &filter, &cut)).await
+    }
+
+    async fn verify_audit(&self, scope: Scope) -> Result<Chain, Error> {
+        self.lister.run(move |db| audit::verify(db, &scope)).await
+    }
+
+    async fn put_document(&self, scope: Scope, document: NewDocument) -> Result<Document, Error> {
+        self.writer.run(move |db| documents::put(db, &scope, &document)).await
+    }
+
+    async fn document(
+        &self,
+        scope: Scope,
+        kind: DocumentKind,
+        name: String,
+    ) -> Result<Option<Document>, Error> {
+        self.lister.run(move |db| documents::find(db, &scope, kind, &name)).await
+    }
+
+    async fn documents(&self, scope: Scope, kind: DocumentKind, cut: Cut) -> Result<Listed<Document>, Error> {
+        self.lister.run(move |db| documents::list(db, &scope, kind, &cut)).await
+    }
+
+    async fn remove_document(&self, scope: Scope, kind: DocumentKind, name: String) -> Result<bool, Error> {
+        self.writer.run(move |db| documents::remove(db, &scope, kind, &name)).await
+    }
+
+    async fn put_token(&self, scope: Scope, token: Token) -> Result<(), Error> {
+        self.writer.run(move |db| documents::put_token(db, &scope, &token)).await
+    }
+
+    async fn token(&self, hash: String) -> Result<Option<(OrgKey, Token)>, Error> {
+        self.reader.run(move |db| documents::token_by_hash(db, &hash)).await
+    }
+
+    async fn tokens(&self, scope: Scope) -> Result<Vec<Token>, Error> {
+        self.lister.run(move |db| documents::tokens(db, &scope)).await
+    }
+
+    async fn answer_once(&self, scope: Scope, answer: Answer) -> Result<Answered, Error> {
+        self.writer.run(move |db| documents::answer_once(db, &scope, &answer)).await
+    }
+
+    async fn breakers(&self, scope: Scope) -> Result<Vec<BreakerRow>, Error> {
+        self.lister.run(move |db| breakers::list(db, &scope)).await
+    }
+
+    async fn transitions(
+        &self,
+        scope: Scope,
+        target: String,
+        limit: u32,
+    ) -> Result<Vec<TransitionRow>, Error> {
+        self.lister.run(move |db| breakers::transitions(db, &scope, &target, limit)).await
+    }
+
+    async fn reset_breaker(&self, scope: Scope, target: String, now: Timestamp) -> Result<bool, Error> {
+        self.writer.run(move |db| breakers::reset(db, &scope, &target, now)).await
+    }
+
+    async fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        self.lister.run(node::nodes).await
+    }
+
+    async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
+        self.lister.run(move |db| runs::stats(db, &scope, now)).await
+    }
+
+    async fn status(&self) -> Result<DatabaseStatus, Error> {
+        let place = self.path().display().to_string();
+        self.lister.run(move |db| whole::status(db, place)).await
+    }
+
+    async fn check(&self) -> Result<Vec<Finding>, Error> {
+        self.check_all().await
+    }
+
+    async fn read_table(
+        &self,
+        table: Table,
+        after: Option<Vec<Cell>>,
+        limit: usize,
+    ) -> Result<Vec<Vec<Cell>>, Error> {
+        self.lister.run(move |db| whole::read_table(db, table, after.as_deref(), limit)).await
+    }
+
+    async fn write_table(&self, table: Table, rows: Vec<Vec<Cell>>) -> Result<(), Error> {
+        self.writer.run(move |db| whole::write_table(db, table, &rows)).await
+    }
+}

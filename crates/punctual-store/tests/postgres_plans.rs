@@ -1,0 +1,173 @@
+//! Plans: statistics are taken before a herd and the statements run after it, and still each goes from its keys into
+//! an index and touches a small multiple of its batch.
+
+mod ground;
+
+use ground::{connect, ground};
+use serde_json::Value;
+use tokio_postgres::{Client, SimpleQueryMessage};
+
+/// Rows that have changed since the tables were analysed.
+const HERD: i64 = 100_000;
+
+/// Keys in one batch.
+const BATCH: i64 = 1_000;
+
+/// What the hot path begins its transactions with.
+const HOT: &str = "BEGIN; SET LOCAL ROLE punctual_engine; SET LOCAL enable_seqscan = off; \
+    SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off; \
+    SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan;";
+
+/// A hundred thousand schedules with an armed row each, analysed; then all of them are admitted, settled, or waiting.
+const HERD_MADE: &str = "
+    INSERT INTO schedule_state (schedule, org, shard, version, status, planned_through, decided_through, next_tick, plan_at)
+    SELECT n, 1 + n % 3, n % 256, 1, 'active', 0, 0, 2000, 1000 + n FROM generate_series(1, 100000) n;
+    INSERT INTO runs (scheduled_for, org, schedule, origin, nonce, shard, fire_at, look_at, status, version, tz)
+    SELECT 1000, 1 + n % 3, n, 'tick', '', n % 256, 1000, 1000 + n, 'scheduled', 1, 1 FROM generate_series(1, 100000) n;
+    ANALYZE;
+    UPDATE runs SET status = CASE key % 4 WHEN 0 THEN 'enqueued' WHEN 1 THEN 'running' WHEN 2 THEN 'waiting' ELSE 'success' END,
+        look_at = CASE WHEN key % 4 < 3 THEN 1000 END, attempt = 1, fence = 1,
+        wait_kind = CASE key % 4 WHEN 2 THEN 'turn' END, wait_for = CASE key % 4 WHEN 2 THEN (key - 1)::text END,
+        completed_at = CASE WHEN key % 4 = 3 THEN 1000 END;
+    UPDATE schedule_state SET active_run = schedule, plan_at = 1000;";
+
+macro_rules! sql {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../sql/postgres/", $name, ".sql")))
+    };
+}
+
+fn numbers(from: i64) -> String {
+    format!("(SELECT array_agg(n) FROM generate_series({from}, {from} + {BATCH} - 1) n)")
+}
+
+fn constant(value: i64) -> String {
+    format!("array_fill({value}::bigint, ARRAY[{BATCH}])")
+}
+
+fn text(value: &str) -> String {
+    format!("array_fill('{value}'::text, ARRAY[{BATCH}])")
+}
+
+type Asked = ((&'static str, &'static str), Vec<String>);
+
+fn word(word: &str) -> String {
+    format!("'{word}'")
+}
+
+fn nulls(kind: &str) -> String {
+    format!("array_fill(NULL::{kind}, ARRAY[{BATCH}])")
+}
+
+/// The statements that plan and admit, with values for each of their parameters.
+fn before_the_launch() -> Vec<Asked> {
+    let (keys, zero, one) = (numbers(40_001), constant(0), constant(1));
+    let (open, null) = ("ARRAY['scheduled', 'waiting', 'retrying']", "NULL");
+    let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<String>>();
+    let (keys, zero, one) = (keys.as_str(), zero.as_str(), one.as_str());
+    let (no_text, no_number, two) = (nulls("text"), nulls("bigint"), constant(2));
+    let (skipped, overlap) = (text("skipped"), text("overlap"));
+    vec![
+        (sql!("plannable"), values(&["5000", null, &BATCH.to_string()])),
+        (sql!("next_plan_at"), values(&["5000", null])),
+        (sql!("outstanding"), values(&[keys, "1000", "'scheduled'", "'tick'"])),
+        (sql!("move_cursors"), values(&[keys, one, zero, zero, one, one, one, one, "'active'"])),
+        (sql!("due"), values(&["1000", null, &BATCH.to_string()])),
+        (sql!("next_look_at"), values(&["1000", null])),
+        (sql!("moving"), values(&[keys, "'scheduled'"])),
+        (sql!("start_runs"), values(&[keys, &two, one, &no_text, "2", "5", open])),
+        (sql!("start_states"), values(&[keys, &no_number, one, &no_number, one, zero, "5"])),
+        (sql!("close_runs"), values(&[keys, &skipped, &overlap, &skipped, "5", open])),
+    ]
+}
+
+/// The statements that note launches and settle.
+fn after_the_launch() -> Vec<Asked> {
+    let (keys, zero, one, number) = (numbers(40_001), constant(0), constant(1), "5".to_owned());
+    let (no_text, no_number, success) = (nulls("text"), nulls("bigint"), text("success"));
+    let names = format!("(SELECT array_agg(n::text) FROM unnest({keys}) n)");
+    let flying = "ARRAY['enqueued', 'running']".to_owned();
+    let values = |values: &[&String]| values.iter().map(|value| (*value).clone()).collect::<Vec<String>>();
+    let states =
+        values(&[&keys, &one, &one, &zero, &zero, &one, &one, &success, &one, &keys, &zero, &number]);
+    vec![
+        (sql!("mark_running"), values(&[&keys, &one, &one, &"1".to_owned(), &word("enqueued")])),
+        (sql!("lock_settling"), values(&[&keys])),
+        (sql!("lock_states"), values(&[&keys])),
+        (sql!("settle_runs"), values(&[&keys, &success, &no_text, &no_text, &no_number, &one, &one])),
+        (sql!("settle_states"), states),
+        (sql!("wake_turns"), values(&[&one, &names, &number])),
+        (sql!("wake_upstream"), values(&[&one, &keys, &number])),
+        (sql!("wake_limited"), values(&[&"ARRAY[1, 2, 3]".to_owned(), &number])),
+        (sql!("exhaust"), values(&[&keys, &number, &word("active"), &one])),
+        (sql!("go_on"), values(&[&keys, &number, &word("active")])),
+        (sql!("lock_runs"), values(&[&keys])),
+        (sql!("latest_of"), values(&[&one, &success, &one, &keys])),
+        (sql!("take_over"), values(&[&"7".to_owned(), &BATCH.to_string(), &flying])),
+    ]
+}
+
+async fn explain(client: &Client, (name, statement): (&str, &str), values: &[String]) -> Value {
+    client.batch_execute(HOT).await.expect("a transaction begins");
+    client
+        .batch_execute(&format!("PREPARE p AS {statement}"))
+        .await
+        .unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    // Subqueries are no arguments: they are worked out first.
+    let mut arguments = Vec::new();
+    for value in values {
+        let worked = client.simple_query(&format!("SELECT ({value})::text")).await.expect("a value");
+        let row = worked.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row.get(0).map(str::to_owned)),
+            _ => None,
+        });
+        arguments.push(row.flatten().map_or("NULL".to_owned(), |text| format!("'{text}'")));
+    }
+    let explain = format!("EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE p({})", arguments.join(", "));
+    let said = client.simple_query(&explain).await.unwrap_or_else(|error| panic!("{name}: {error:?}"));
+    client.batch_execute("ROLLBACK; DEALLOCATE p").await.expect("it can be undone");
+    let text: String = said
+        .iter()
+        .filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+            _ => None,
+        })
+        .collect();
+    serde_json::from_str(&text).expect("JSON was asked for")
+}
+
+/// Scans of the large tables: how many rows they read, and whether one reads a table from end to end.
+fn scans(node: &Value, found: &mut (f64, Vec<String>)) {
+    let number = |name: &str| node[name].as_f64().unwrap_or_default();
+    if matches!(node["Relation Name"].as_str(), Some("runs" | "schedule_state"))
+        && node["Node Type"] != "ModifyTable"
+    {
+        found.0 += (number("Actual Rows") + number("Rows Removed by Filter")) * number("Actual Loops");
+        if node["Node Type"] == "Seq Scan" {
+            found.1.push(node["Relation Name"].to_string());
+        }
+    }
+    for child in node["Plans"].as_array().into_iter().flatten() {
+        scans(child, found);
+    }
+}
+
+#[tokio::test]
+async fn hot_statements_keep_their_plans_when_a_herd_has_come() {
+    let ground = ground().await;
+    let client = connect(&ground.url).await;
+    client.batch_execute(HERD_MADE).await.unwrap();
+    assert_eq!(client.query_one("SELECT count(*) FROM runs", &[]).await.unwrap().get::<_, i64>(0), HERD);
+    for (statement, values) in before_the_launch().into_iter().chain(after_the_launch()) {
+        let plan = explain(&client, statement, &values).await;
+        let mut found = (0.0, Vec::new());
+        scans(&plan[0]["Plan"], &mut found);
+        assert!(found.1.is_empty(), "{} reads {:?} from end to end", statement.0, found.1);
+        assert!(
+            found.0 <= (BATCH * 4) as f64,
+            "{} touches {} rows for a batch of {BATCH}: {plan:#}",
+            statement.0,
+            found.0
+        );
+    }
+}

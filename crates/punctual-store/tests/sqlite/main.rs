@@ -1,0 +1,6 @@
+//! The ledger in a SQLite file, tested as it is: real files, a second pair of eyes on them.
+
+mod bench;
+mod control;
+mod file;
+mod ledger;
