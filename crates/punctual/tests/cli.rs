@@ -44,7 +44,7 @@ fn check(line: &[&str], code: i32, said: &str) {
 #[test]
 fn every_help_page_reads_as_it_did() {
     let terminal = Terminal::new();
-    let pages: [&[&str]; 13] = [
+    let pages: [&[&str]; 15] = [
         &["--help"],
         &["serve", "--help"],
         &["schedule", "--help"],
@@ -57,6 +57,8 @@ fn every_help_page_reads_as_it_did() {
         &["plan", "--help"],
         &["simulate", "--help"],
         &["why", "--help"],
+        &["db", "--help"],
+        &["db", "copy", "--help"],
         &["man", "--help"],
     ];
     let text: Vec<String> = pages
