@@ -67,7 +67,9 @@ struct Late<'a> {
     last: Timestamp,
     /// The last due tick that no window suppresses, armed or not.
     last_due: Option<Timestamp>,
-    /// Due ticks that no window suppresses.
+    /// Unplanned due ticks that no window suppresses.
+    unplanned: u64,
+    /// Due ticks that no window suppresses, armed or not.
     slots: u64,
 }
 
@@ -88,8 +90,10 @@ impl<'a> Late<'a> {
             .map(|stretch| stretch.count)
             .sum();
         let last_row = rows().map(|row| row.scheduled_for).max();
-        let last_due = subject.timing.prev(just_after(last)).filter(is_unplanned).or(last_row);
-        Some(Self { subject, moment, last, last_due, slots: unplanned + rows().count() as u64 })
+        // A search back beyond the cursor could go through years of suppressed ticks.
+        let last_unplanned = if unplanned > 0 { subject.timing.prev(just_after(last)) } else { None };
+        let last_due = last_unplanned.filter(is_unplanned).or(last_row);
+        Some(Self { subject, moment, last, last_due, unplanned, slots: unplanned + rows().count() as u64 })
     }
 
     /// The ticks that fire, latest first.
@@ -102,8 +106,11 @@ impl<'a> Late<'a> {
             CatchUp::RunAll | CatchUp::Spread if self.subject.is_floating() => 1,
             CatchUp::RunAll | CatchUp::Spread => policy.max_catch_up.min(CATCH_UP_MAX),
         };
-        let unplanned = std::iter::successors(self.unplanned_before(just_after(self.last)), |tick| {
-            self.unplanned_before(tick.scheduled_for)
+        let mut before = just_after(self.last);
+        let unplanned = (0..self.unplanned).map_while(|_| {
+            let tick = self.unplanned_before(before)?;
+            before = tick.scheduled_for;
+            Some(tick)
         });
         let rows = self.subject.late.iter().rev().filter(|row| row.verdict.is_none());
         let rows = rows
