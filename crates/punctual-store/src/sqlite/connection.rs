@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use punctual_plan::{Schedule, ScheduleKey};
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row};
@@ -15,6 +15,9 @@ use crate::{DocumentKind, Error, Shared, decode};
 
 /// How long a statement waits for another process's transaction before it gives up.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
+
+/// The pause before a set-up that found the file busy is repeated.
+const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
 /// Page cache of a connection that writes, in KiB: the hot pages of a million schedules. It grows as it is needed.
 const WRITE_CACHE_KIB: i64 = 256 * 1024;
@@ -86,15 +89,20 @@ fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     Ok(connection)
 }
 
+/// Sets a pragma. Turning a new file's log on does not wait for another process that does the same, so we do.
 fn set(connection: &Connection, name: &str, value: impl rusqlite::ToSql) -> Result<(), Error> {
-    connection
-        .pragma_update_and_check(None, name, value, |_| Ok(()))
-        .or_else(|error| match error {
+    let begun = Instant::now();
+    loop {
+        let is_late = begun.elapsed() > BUSY_WAIT;
+        match connection.pragma_update_and_check(None, name, &value, |_| Ok(())) {
             // Most pragmas answer nothing when they are set.
-            rusqlite::Error::QueryReturnedNoRows => Ok(()),
-            other => Err(other),
-        })
-        .map_err(doing("setting up the connection"))
+            Ok(()) | Err(rusqlite::Error::QueryReturnedNoRows) => return Ok(()),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && !is_late => {
+                std::thread::sleep(BUSY_PAUSE);
+            }
+            Err(error) => return Err(doing("setting up the connection")(error)),
+        }
+    }
 }
 
 /// A connection at work, with the definitions that were read before.
