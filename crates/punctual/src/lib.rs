@@ -1,7 +1,7 @@
 //! **Punctual: the scheduler that can account for every tick.**
 //!
 //! This crate is what people use: the `punctual` binary, and [`App`], the layer that all its doors
-//! share. Start with [`App::create`].
+//! share. Start with [`App::open`].
 //!
 //! Invariants: a door never talks SQL and never decides; what it shows comes from the ledger.
 
@@ -13,7 +13,10 @@ mod name;
 mod trial;
 mod zone;
 
-pub use app::{App, Draft, History, Preview, lateness};
+pub use app::{
+    Acted, App, Created, Difference, Edition, History, Identity, Listing, Outlook, Page, Request, Step, Told,
+    Triggered, Wanted, differences, lateness, ticks,
+};
 pub use database::Database;
 pub use failure::{Failure, Kind};
 pub use trial::{Deed, Failures, RunTime, Trial, Tried, instant, outage};

@@ -94,8 +94,8 @@ fn an_unknown_schedule_is_not_found() {
 fn a_name_that_is_empty_or_too_long_is_refused() {
     let hint = "hint: choose a short name, such as `nightly-backup`";
     let create = |name| ["schedule", "create", "--name", name, "--cron", "@daily", "--", "true"];
-    check(&create(" "), 4, &format!("error: the name is empty\n{hint}"));
-    check(&create(&"x".repeat(201)), 4, &format!("error: the name is longer than 200 bytes\n{hint}"));
+    check(&create(" "), 4, &format!("error: --name: the name is empty\n{hint}"));
+    check(&create(&"x".repeat(201)), 4, &format!("error: --name: the name is longer than 200 bytes\n{hint}"));
 }
 
 #[test]

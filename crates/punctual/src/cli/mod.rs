@@ -14,7 +14,7 @@ pub(crate) use simulate::View;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use punctual::{App, Database, Failure};
+use punctual::{App, Database, Failure, Identity};
 
 use crate::output::{Format, Output};
 
@@ -106,7 +106,9 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Schedule(command) => {
             let runtime = runtime()?;
             let database = database()?;
-            runtime.block_on(async { command.run(&App::open(&database).await?, &output).await })
+            runtime.block_on(async {
+                command.run(&App::open(&database, Identity::from_env()?).await?, &output).await
+            })
         }
         Command::Spec(command) => command.run(&output),
         Command::Plan(plan) => plan.run(&output),

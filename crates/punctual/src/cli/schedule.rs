@@ -1,10 +1,10 @@
 //! `punctual schedule …`
 
 use clap::{Args, Subcommand};
-use punctual::{App, Draft, Failure};
-use punctual_plan::{Action, Process};
-use punctual_store::Selector;
+use punctual::{App, Failure, Listing, Step};
+use punctual_store::{ScheduleRow, Selector};
 use punctual_time::Dialect;
+use serde_json::{Value, json};
 
 use crate::output::{Output, note, runs, schedules};
 
@@ -88,7 +88,7 @@ impl Schedule {
     pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
         match self {
             Self::Create(create) => create.run(app, output).await,
-            Self::List => schedules::list(output, &app.list().await?),
+            Self::List => schedules::list(output, &app.list(&Listing::default()).await?),
             Self::Runs(asked) => {
                 runs::history(output, &app.history(asked.which.selector(), asked.limit).await?)
             }
@@ -99,17 +99,20 @@ impl Schedule {
 
 impl Create {
     async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let draft = Draft {
-            name: self.name,
-            cron: self.cron,
-            dialect: self.dialect,
-            timezone: self.timezone,
-            action: Action::Process(Process::new(self.argv)),
-        };
+        let keys = json!({
+            "name": self.name,
+            "cron": self.cron,
+            "dialect": self.dialect.to_string(),
+            "timezone": self.timezone,
+            "target": {"type": "process", "argv": self.argv},
+        });
+        let Value::Object(keys) = keys else { return Ok(()) };
+        let drafted = app.draft(&keys, &|key| format!("--{}", key.replace('_', "-"))).await?;
+        app.refuse_taken(&drafted.definition.name).await?;
         if self.dry_run {
-            return schedules::preview(output, &app.preview(draft).await?);
+            return schedules::preview(output, &drafted, app.now().await?);
         }
-        schedules::created(output, &app.create(draft).await?)?;
+        schedules::created(output, &app.create(&drafted, None).await?.row)?;
         if !app.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
@@ -123,6 +126,7 @@ impl Delete {
         if self.dry_run {
             return schedules::would_delete(output, &app.living(selector).await?);
         }
-        schedules::deleted(output, &app.delete(selector).await?)
+        let acted = app.act(selector, async |_: &ScheduleRow| Ok(Some(Step::Delete))).await?;
+        schedules::deleted(output, &acted.row)
     }
 }

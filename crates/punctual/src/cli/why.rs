@@ -59,7 +59,7 @@ impl Why {
     }
 
     fn zone(&self, trial: &punctual::Trial) -> Result<Zone, Failure> {
-        let declared = declare::read_over(&self.file, trial.from, &trial.overlays)?;
+        let declared = declare::read_over(&self.file, &declare::Ground::alone(trial.from), &trial.overlays)?;
         let name = declared.get(&self.name)?.definition.timezone().to_owned();
         Ok(Zone::get(&name)?)
     }

@@ -59,9 +59,10 @@ pub(crate) fn parse(text: &str) -> Result<SignedDuration, Failure> {
 fn short(text: &str) -> Option<SignedDuration> {
     let text = text.trim();
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u32 = digits.trim().parse().ok()?;
+    let number: i64 =
+        digits.trim().parse().ok().filter(|number| (0..=SECONDS_MAX * 1_000).contains(number))?;
     match &text[digits.len()..] {
-        "ms" => Some(SignedDuration::from_millis(i64::from(number))),
+        "ms" => Some(SignedDuration::from_millis(number)),
         "" | "s" | "m" | "h" | "d" if number == 0 => Some(SignedDuration::ZERO),
         _ => None,
     }

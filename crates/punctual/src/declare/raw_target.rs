@@ -58,6 +58,18 @@ impl TargetForm {
         };
         breaker.as_ref()
     }
+
+    /// The name that it says, if it does.
+    pub(super) fn name(&self) -> Option<&str> {
+        let name = match self {
+            TargetForm::Process(raw) => &raw.name,
+            TargetForm::Webhook(raw) => &raw.name,
+            TargetForm::Queue(raw) => &raw.name,
+            TargetForm::Message(raw) => &raw.name,
+            TargetForm::Workflow(raw) => &raw.name,
+        };
+        name.as_deref()
+    }
 }
 
 /// Runs a program.
@@ -72,6 +84,8 @@ pub(super) struct Process {
     pub(super) cwd: Option<String>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
 
 /// Sends a web request.
@@ -91,6 +105,8 @@ pub(super) struct Webhook {
     pub(super) cloud_events: Option<Word<CloudEvents>>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
 
 /// Leaves it for a worker.
@@ -112,6 +128,8 @@ pub(super) struct Queue {
     pub(super) config: Option<Map<String, Value>>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
 
 /// Writes a message.
@@ -121,6 +139,8 @@ pub(super) struct Message {
     pub(super) message: Map<String, Value>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
 
 /// Starts a workflow.
@@ -133,4 +153,6 @@ pub(super) struct Workflow {
     pub(super) version: u64,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
