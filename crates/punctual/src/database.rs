@@ -56,6 +56,14 @@ impl Database {
         })
     }
 
+    /// Whether there is something to open; a server is taken at its word.
+    pub fn exists(&self) -> bool {
+        match self {
+            Self::Sqlite { path } => path.exists(),
+            Self::Postgres { .. } => true,
+        }
+    }
+
     /// The launch journal of a node that serves it.
     ///
     /// # Errors

@@ -15,6 +15,8 @@ pub enum Kind {
     Conflict,
     /// Another process has it.
     InUse,
+    /// What is stored is not what is declared.
+    Drift,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             Self::Invalid => 4,
             Self::Conflict => 5,
             Self::InUse => 6,
+            Self::Drift => 7,
         }
     }
 }

@@ -14,8 +14,9 @@ mod trial;
 mod zone;
 
 pub use app::{
-    Acted, App, Created, Difference, Edition, History, Identity, Listing, Outlook, Page, Request, Step, Told,
-    Triggered, Wanted, differences, lateness, ticks,
+    Acted, App, Applied, Created, Difference, Edition, History, Identity, Listing, Occasion, Outlook, Page,
+    Proposal, Proposed, Published, Request, SET, SharedChange, Step, Toggle, Told, Triggered, Wanted, Wish,
+    differences, lateness, ticks,
 };
 pub use database::Database;
 pub use failure::{Failure, Kind};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Cursor, ScheduleId, Status, Subject, Window, plan};
+use punctual_plan::{Cursor, ScheduleId, Status, Subject, Window, plan, plan_first};
 use punctual_store::{
     Answer, Answered, DocumentKind, Error, NewDocument, ScheduleRow, ScheduleWrite, Selector, Store, Write,
     calendar_body, quiet_hours_body,
@@ -98,7 +98,8 @@ impl App {
         let mut drafted = drafted.clone();
         for _ in 0..2 {
             let id = drafted.definition.id;
-            match self.write(creation(&drafted, declared_set, (now, self.identity.actor()))).await {
+            let arrival = Arrival { now, by: self.identity.actor(), declared_set, is_first: false };
+            match self.write(creation(&drafted, &arrival)).await {
                 Ok(_) => return self.get(Selector::Id(id)).await,
                 Err(failure) if failure.kind == Kind::Conflict && failure.message.contains("the id of") => {
                     drafted.definition.id = ScheduleId(Uuid::new_v4());
@@ -154,8 +155,8 @@ impl App {
         for (kind, name, body) in calendars.chain(quiet) {
             self.put_new(NewDocument { kind, name: name.clone(), body, replaces: Some(0), now }).await?;
         }
-        let about = (now, self.identity.actor());
-        let writes = declared.schedules.iter().map(|one| creation(one, None, about)).collect();
+        let arrival = Arrival { now, by: self.identity.actor(), declared_set: None, is_first: false };
+        let writes = declared.schedules.iter().map(|one| creation(one, &arrival)).collect();
         for written in self.store.write_schedules(self.scope(), writes).await? {
             written?;
         }
@@ -191,19 +192,29 @@ fn taken(name: &str) -> Failure {
     Failure { hint: Some(hint), ..Error::NameTaken { name: name.to_owned() }.into() }
 }
 
+/// How a new schedule comes into the database.
+pub(super) struct Arrival<'a> {
+    /// When.
+    pub(super) now: Timestamp,
+    /// Who pauses it, if it is disabled.
+    pub(super) by: &'a str,
+    /// The set that declares it.
+    pub(super) declared_set: Option<&'a str>,
+    /// Whether a tick of the present minute, or second, fires at once.
+    pub(super) is_first: bool,
+}
+
 /// What makes a schedule, with the first window of its ticks.
-fn creation(
-    drafted: &declare::Schedule,
-    declared_set: Option<&str>,
-    (now, by): (Timestamp, &str),
-) -> ScheduleWrite {
+pub(super) fn creation(drafted: &declare::Schedule, arrival: &Arrival<'_>) -> ScheduleWrite {
+    let &Arrival { now, by, declared_set, is_first } = arrival;
     let definition = Arc::new(drafted.definition.clone());
     let status = match drafted.enabled {
         true => Status::Active,
         false => Status::PausedManual { by: by.to_owned(), note: "created disabled".to_owned() },
     };
     let subject = Subject::of(&definition, Cursor::starting(now)).filter(|_| drafted.enabled);
-    let plan = subject.map(|subject| plan(&subject, Window::at(now)));
+    let first = if is_first { plan_first } else { plan };
+    let plan = subject.map(|subject| first(&subject, Window::at(now)));
     let note = format!("created with `{}`", definition.spec);
     let declared_set = declared_set.map(str::to_owned);
     let write = Write::Create { definition, status, plan, declared_set };

@@ -176,7 +176,7 @@ impl App {
         Ok(ground)
     }
 
-    async fn documents(&self, kind: DocumentKind) -> Result<Vec<Document>, Failure> {
+    pub(super) async fn documents(&self, kind: DocumentKind) -> Result<Vec<Document>, Failure> {
         Ok(self.store.documents(self.scope(), kind, Cut::first(DOCUMENTS_MAX)).await?.rows)
     }
 

@@ -1,14 +1,17 @@
 //! The application layer: what a person can ask for, whichever door they come through.
 //!
 //! Start with [`App::open`]. `draft` turns keys into a definition, `create` stores it, `change` is the one loop that
-//! changes schedules, `trigger` asks for runs, `list` and `versions` read.
+//! changes schedules, `propose` and `apply` bring a file in, `trigger` asks for runs, `list` and `versions` read.
 
+mod apply;
 mod change;
 mod create;
 mod draft;
 mod identity;
 mod list;
 mod outlook;
+mod propose;
+mod publish;
 mod runs;
 mod trigger;
 mod versions;
@@ -19,12 +22,15 @@ use punctual_store::{
     Written, to_microsecond,
 };
 
+pub use apply::{Applied, Occasion};
 pub use change::{Acted, Step};
 pub use create::{Created, Request};
 pub use draft::Told;
 pub use identity::Identity;
 pub use list::{Listing, Page};
 pub use outlook::{Outlook, ticks};
+pub use propose::{Proposal, Proposed, SET, SharedChange, Toggle};
+pub use publish::{Published, Wish};
 pub use runs::{History, lateness};
 pub use trigger::{Triggered, Wanted};
 pub use versions::{Difference, Edition, differences};

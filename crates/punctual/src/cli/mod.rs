@@ -1,5 +1,6 @@
 //! The command line: one file per noun, and the table that dispatches to it.
 
+mod config_file;
 mod db;
 mod declare;
 mod schedule;
@@ -20,7 +21,8 @@ use crate::output::{Format, Output};
 
 /// Shown under the help of the program.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the database or the system failed, 2 wrong command line, \
-3 no such schedule, 4 invalid input, 5 the name is taken, 6 another process serves the database.";
+3 no such schedule, 4 invalid input, 5 the name is taken, 6 another process serves the database, \
+7 the database is not what the file declares.";
 
 /// The scheduler that can account for every tick.
 #[derive(Debug, Parser)]
@@ -57,8 +59,12 @@ enum Command {
     /// Ask the language of time: ticks, English, why; needs no database
     #[command(subcommand)]
     Spec(spec::Spec),
-    /// Show what a file of schedules says, and what fires on its first day; needs no database
+    /// Show what a file of schedules would change: schedules, and fires added and removed
     Plan(declare::Plan),
+    /// Bring the schedules of a file into the database: add, change and remove what is its own
+    Apply(declare::Apply),
+    /// Write the stored schedules as a file
+    Export(declare::Export),
     /// Show the ledger that a file of schedules would leave, given outages, run times and failures; needs no database
     Simulate(simulate::Simulate),
     /// Explain why a schedule of a file did or did not run at an instant, link by link; needs no database
@@ -82,7 +88,8 @@ impl Cli {
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
-            Command::Serve(_) | Command::Schedule(_) => None,
+            Command::Serve(_) | Command::Schedule(_) | Command::Apply(_) | Command::Export(_) => None,
+            Command::Plan(plan) if !plan.is_alone() => None,
             Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
@@ -103,21 +110,22 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
         Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
-        Command::Schedule(command) => {
-            let runtime = runtime()?;
-            let database = database()?;
-            runtime.block_on(async {
-                command.run(&App::open(&database, Identity::from_env()?).await?, &output).await
-            })
-        }
+        Command::Schedule(command) => with_app(&database()?, async |app| command.run(app, &output).await),
         Command::Spec(command) => command.run(&output),
-        Command::Plan(plan) => plan.run(&output),
+        Command::Plan(plan) => runtime()?.block_on(plan.run(&database()?, &output)),
+        Command::Apply(apply) => with_app(&database()?, async |app| apply.run(app, &output).await),
+        Command::Export(export) => with_app(&database()?, async |app| export.run(app, asked).await),
         Command::Simulate(simulate) => simulate.run(&output),
         Command::Why(why) => why.run(&output),
         Command::Schema(schema) => schema.run(&output),
         Command::Completions(completions) => completions.run(&output),
         Command::Man(man) => man.run(&output),
     }
+}
+
+/// Opens the database for one question.
+fn with_app(database: &Database, ask: impl AsyncFnOnce(&App) -> Result<(), Failure>) -> Result<(), Failure> {
+    runtime()?.block_on(async { ask(&App::open(database, Identity::from_env()?).await?).await })
 }
 
 /// One thread is plenty to ask one question.

@@ -12,6 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
+use super::config_file::ConfigFile;
 use crate::output::{self, Format, Output};
 
 /// Run the schedules of a database until stopped.
@@ -23,6 +24,8 @@ pub(crate) struct Serve {
     /// How much is logged: error, warn, info, debug or trace
     #[arg(long, default_value = "info")]
     log_level: tracing::Level,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -37,7 +40,11 @@ impl Serve {
         let begun = Instant::now();
         self.start_log(asked);
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
-        runtime.block_on(serve(database, Greeting { begun, format: asked.unwrap_or(Format::Text) }))
+        runtime.block_on(serve(
+            database,
+            &self.config,
+            Greeting { begun, format: asked.unwrap_or(Format::Text) },
+        ))
     }
 
     fn start_log(&self, asked: Option<Format>) {
@@ -56,9 +63,10 @@ impl Serve {
     }
 }
 
-async fn serve(database: &Database, greeting: Greeting) -> Result<(), Failure> {
+async fn serve(database: &Database, config: &ConfigFile, greeting: Greeting) -> Result<(), Failure> {
     let stop = stop_signal()?;
     let store = Arc::new(database.open(Access::Serve).await?);
+    config.bring_in(database).await?;
     let settings = Settings::new(database.journal()?);
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();

@@ -1,14 +1,18 @@
 //! What goes to the screen: data to stdout, the rest to stderr, readable without colour.
 
+pub(crate) mod apply;
 pub(crate) mod database;
 mod ledger;
 pub(crate) mod plan;
+mod progress;
 pub(crate) mod runs;
 pub(crate) mod schedules;
 pub(crate) mod simulate;
 mod table;
 mod timeline;
 pub(crate) mod why;
+
+pub(crate) use progress::Progress;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -63,6 +67,12 @@ impl Output {
     /// Many JSON values, one a line, whatever they are written to.
     pub(crate) fn stream(&self) -> Stream {
         Stream { out: BufWriter::new(io::stdout()) }
+    }
+
+    /// Writes a value as YAML, whatever it is written to.
+    pub(crate) fn yaml(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_saphyr::to_string(value).map_err(|error| Failure::world(error.to_string()))?;
+        to_stdout(text.as_bytes())
     }
 
     /// Writes bytes as they are.
