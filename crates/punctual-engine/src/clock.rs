@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn the_clocks_of_the_host_go_forward() {
-        let (uptime, awake) = (SystemClock.uptime(), SystemClock.awake());
+        let (awake, uptime) = (SystemClock.awake(), SystemClock.uptime());
         assert!(uptime >= awake, "suspend is counted by one of them");
         assert!(SystemClock.uptime() >= uptime && SystemClock.awake() >= awake);
     }

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Action, Fence, Outcome, Pace};
 use punctual_store::{AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tracing::{error, info, warn};
 
 use crate::admitter::Admitter;
@@ -47,9 +47,9 @@ pub struct Engine<S, C, T> {
     pub(crate) launcher: Launcher<C, T>,
     pub(crate) flights: Arc<Flights>,
     pub(crate) journal: Arc<Mutex<Journal>>,
-    pub(crate) settler: JoinHandle<()>,
+    pub(crate) settler: JoinSet<()>,
     pub(crate) settled: Arc<Notify>,
-    pub(crate) duties: JoinHandle<()>,
+    pub(crate) duties: JoinSet<()>,
     pub(crate) messages: mpsc::Sender<()>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) sender: Sender,
@@ -291,12 +291,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             warn!(left_in_flight, "stopped before these runs ended; the next start settles them");
         }
         self.launcher.abandon();
-        if left_in_flight == 0 {
-            // The last sender of reports is gone: the settler writes what it has and ends.
-            let _ = self.settler.await;
-        }
+        // It writes what it was told before, and ends.
+        while self.settler.join_next().await.is_some() {}
         drop(self.messages);
-        let _ = self.duties.await;
+        while self.duties.join_next().await.is_some() {}
         if let Err(problem) = self.store.leave(self.membership.lease.fence()).await {
             warn!(%problem, "cannot leave; the lease ends by itself");
         }

@@ -16,7 +16,7 @@ use crate::launch::{Cancel, Finished, Launch, LiveOutput, OnStart, Targets, Why}
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
 use crate::time::Time;
-use crate::{Clock, Metrics};
+use crate::{Clock, Metrics, Settings};
 
 /// Launches admitted runs, as many at once as there are places.
 pub(crate) struct Launcher<C, T> {
@@ -34,6 +34,7 @@ pub(crate) struct Shared<C, T> {
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) lanes: Mutex<Lanes>,
     pub(crate) news: mpsc::UnboundedSender<News>,
+    pub(crate) settings: Settings,
 }
 
 impl<C: Clock, T: Targets> Launcher<C, T> {
@@ -75,7 +76,7 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
     fn begin(&mut self, placed: Option<Placed>) {
         while self.tasks.try_join_next().is_some() {}
         if let Some(placed) = placed {
-            self.tasks.spawn(Arc::clone(&self.shared).serve(placed));
+            self.tasks.spawn(self.shared.settings.task(Arc::clone(&self.shared).serve(placed)));
         }
     }
 
@@ -99,9 +100,10 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         while self.tasks.join_next().await.is_some() {}
     }
 
-    /// Leaves what still runs to itself; the next start finds it in doubt.
+    /// Leaves what still runs to itself, and closes the way to the ledger: the next start finds it in doubt.
     pub(crate) fn abandon(mut self) {
         self.tasks.detach_all();
+        self.shared.tell(News::Close);
     }
 }
 
@@ -121,7 +123,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             };
             self.run(&placed.run, fence).await;
             let mut lanes = self.lanes();
-            next = lanes.give_back(&placed.place);
+            next = lanes.give_back(&placed);
             self.metrics.launches_waiting.set(lanes.waiting());
         }
     }

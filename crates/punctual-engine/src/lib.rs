@@ -14,6 +14,8 @@ mod complaint;
 mod duties;
 mod engine;
 mod flights;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod journal;
 mod lanes;
 mod launch;

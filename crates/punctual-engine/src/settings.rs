@@ -1,5 +1,6 @@
 //! Settings: how an engine works.
 
+use std::future::Future;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +27,9 @@ pub struct Settings {
     pub retention: Retention,
     /// Where ids come from.
     pub chance: Chance,
+    /// What lets the node stand still, as a stopped process does.
+    #[cfg(feature = "harness")]
+    pub gate: crate::harness::Gate,
 }
 
 impl Settings {
@@ -42,7 +46,21 @@ impl Settings {
             drain_for: Duration::from_secs(30),
             retention: Retention::default(),
             chance: Chance::of_host(),
+            #[cfg(feature = "harness")]
+            gate: crate::harness::Gate::default(),
         }
+    }
+
+    /// A task of the node: in a simulation it stands still with the node.
+    #[cfg(feature = "harness")]
+    pub(crate) fn task<F: Future + Send>(&self, task: F) -> impl Future<Output = F::Output> + Send + use<F> {
+        self.gate.behind(task)
+    }
+
+    /// A task of the node.
+    #[cfg(not(feature = "harness"))]
+    pub(crate) fn task<F: Future + Send>(&self, task: F) -> F {
+        task
     }
 
     /// The pace within its bounds.

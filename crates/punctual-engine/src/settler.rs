@@ -38,6 +38,8 @@ pub(crate) enum News {
     Ended(Box<Ended>),
     /// It ended, and the ledger knew that before.
     Gone { run: RunKey, attempt: u32 },
+    /// Nothing that comes after this is waited for.
+    Close,
 }
 
 /// An end, with what the log says of it.
@@ -48,7 +50,7 @@ pub(crate) struct Ended {
     pub(crate) scheduled_for: Timestamp,
 }
 
-/// Writes reports until the launcher is gone and everything it said is on disk.
+/// Writes reports until everything that the launcher said before it closed is on disk.
 pub(crate) struct Settler<S, C> {
     pub(crate) store: Arc<S>,
     pub(crate) time: Arc<Time<C>>,
@@ -66,6 +68,7 @@ struct Gathered {
     started: HashMap<RunKey, (Started, Fence)>,
     ended: Vec<Ended>,
     gone: Vec<(RunKey, u32)>,
+    is_closed: bool,
 }
 
 impl Gathered {
@@ -82,12 +85,13 @@ impl Gathered {
                 self.started.remove(&run);
                 self.gone.push((run, attempt));
             }
+            News::Close => self.is_closed = true,
         }
     }
 }
 
 impl<S: Store, C: Clock> Settler<S, C> {
-    /// Runs until the last sender of reports is gone.
+    /// Runs until it is told to close, or the last sender of reports is gone.
     pub(crate) async fn run(self, mut news: mpsc::UnboundedReceiver<News>) {
         let mut gathered = Gathered::default();
         let mut mark = tokio::time::interval(MARK_EVERY);
@@ -109,6 +113,9 @@ impl<S: Store, C: Clock> Settler<S, C> {
             }
             self.forget(&std::mem::take(&mut gathered.gone));
             self.settle(&mut gathered).await;
+            if gathered.is_closed {
+                return;
+            }
         }
     }
 

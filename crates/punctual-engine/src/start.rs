@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 use punctual_store::{Error, Store};
 use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
 
 use crate::admitter::Admitter;
 use crate::batch::Sender;
@@ -103,6 +104,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         metrics: Arc::clone(&metrics),
         lanes: Mutex::new(Lanes::default()),
         news,
+        settings: settings.clone(),
     });
     let pace = settings.bounded_pace();
     Engine {
@@ -122,8 +124,8 @@ fn assemble<S: Store, C: Clock, T: Targets>(
             complaints: Complaints::default(),
         },
         membership: Membership::new(joined, lease, sender.clone(), Arc::clone(&metrics)),
-        settler: tokio::spawn(settler.run(inbox)),
-        duties: tokio::spawn(duties.run(wanted)),
+        settler: only(settings.task(settler.run(inbox))),
+        duties: only(settings.task(duties.run(wanted))),
         plan_at: Some(Timestamp::MIN),
         is_behind: true,
         ask_ended_at: None,
@@ -139,6 +141,13 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         metrics,
         sender,
     }
+}
+
+/// A task that ends with the engine, however that ends.
+fn only(task: impl Future<Output = ()> + Send + 'static) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(task);
+    tasks
 }
 
 /// Why an engine did not start.
