@@ -42,13 +42,15 @@ hand_over! {
     join(node: Node) -> Result<Joined, Error>;
     heartbeat(fence: Fence) -> Result<Heartbeat, Error>;
     leave(fence: Fence) -> Result<(), Error>;
-    take_over(fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error>;
+    take_over(fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error>;
     changed() -> ();
     sequence_outbox() -> Result<u64, Error>;
     outbox(scope: Scope, after: i64, limit: usize) -> Result<Vec<OutboxRow>, Error>;
     acknowledge_outbox(scope: Scope, through: i64) -> Result<u64, Error>;
     seal_audit(limit: usize) -> Result<Vec<SealedThrough>, Error>;
     retain(retention: Retention, now: Timestamp) -> Result<Retained, Error>;
+    ended(attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error>;
+    note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
     lease(scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error>;
     extend_lease(scope: Scope, held: Held) -> Result<Commit, Error>;
     org(scope: Scope, org_id: String) -> Result<OrgKey, Error>;
@@ -76,6 +78,7 @@ hand_over! {
     reset_breaker(scope: Scope, target: String, now: Timestamp) -> Result<bool, Error>;
     nodes() -> Result<Vec<NodeRow>, Error>;
     stats(scope: Scope, now: Timestamp) -> Result<Stats, Error>;
+    cancel_runs(scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error>;
     status() -> Result<DatabaseStatus, Error>;
     check() -> Result<Vec<Finding>, Error>;
     read_table(table: Table, after: Option<Vec<Cell>>, limit: usize) -> Result<Vec<Vec<Cell>>, Error>;

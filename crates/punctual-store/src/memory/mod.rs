@@ -12,6 +12,7 @@ mod data;
 mod documents;
 mod fault;
 mod life;
+mod live;
 mod node;
 mod outbox;
 mod plan;
@@ -34,7 +35,7 @@ use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 use tokio::sync::watch;
 
 use crate::*;
-use data::Data;
+use data::{Data, Time};
 pub use fault::Fate;
 use fault::{Faults, failed};
 
@@ -96,7 +97,12 @@ impl Memory {
 
     /// Sets the clock of all handles.
     pub fn set_now(&self, now: Timestamp) {
-        lock(&self.shared.data).clock = Some(now);
+        lock(&self.shared.data).clock = Time::Fixed(now);
+    }
+
+    /// Lets all handles go by a clock.
+    pub fn go_by(&self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) {
+        lock(&self.shared.data).clock = Time::By(Box::new(clock));
     }
 
     /// Asks before each commit what shall become of it; the name of what is being done is given.
@@ -193,7 +199,7 @@ impl Store for Memory {
         })
     }
 
-    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
         self.write("taking over runs", |data| data.take_over(fence, limit))
     }
 
@@ -228,6 +234,17 @@ impl Store for Memory {
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
         self.write("forgetting old rows", |data| Ok(data.retain(retention, now)))
+    }
+
+    async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
+        self.read("looking for runs that ended", |data| Ok(data.ended(&attempts)))
+    }
+
+    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
+        self.write("keeping output", |data| {
+            data.note_output(fence, &shown);
+            Ok(())
+        })
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {
@@ -366,6 +383,10 @@ impl Store for Memory {
 
     async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
         self.read("reading stats", |data| Ok(data.stats(&scope, now)))
+    }
+
+    async fn cancel_runs(&self, scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error> {
+        self.write("cancelling runs", |data| Ok(data.cancel_runs(&scope, &cancellation)))
     }
 
     async fn status(&self) -> Result<DatabaseStatus, Error> {

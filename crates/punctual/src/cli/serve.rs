@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use punctual::{Database, Failure};
-use punctual_engine::{Engine, Settings, SystemClock};
+use punctual_engine::{Engine, HostTargets, Settings, SystemClock};
 use punctual_store::{Access, Scope, Store};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -60,7 +60,9 @@ async fn serve(database: &Database, greeting: Greeting) -> Result<(), Failure> {
     let stop = stop_signal()?;
     let store = Arc::new(database.open(Access::Serve).await?);
     let settings = Settings::new(database.journal()?);
-    let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), settings).await?;
+    let engine =
+        Engine::start(Arc::clone(&store), Arc::new(SystemClock), Arc::new(HostTargets::new()), settings)
+            .await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     greeting.say(database, schedules)?;
     engine.run(stop).await;
