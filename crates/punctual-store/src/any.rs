@@ -16,6 +16,20 @@ pub enum AnyStore {
     Memory(Memory),
 }
 
+impl AnyStore {
+    /// Lets the next attempt of a run come now; stale if none is planned.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn hasten(&self, scope: Scope, run: RunKey, now: Timestamp) -> Result<Commit, Error> {
+        match self {
+            Self::Sqlite(store) => store.hasten(scope, run, now).await,
+            Self::Postgres(store) => store.hasten(scope, run, now).await,
+            Self::Memory(_) => Err(Error::Forbidden { what: "hasten a run of a store in memory" }),
+        }
+    }
+}
+
 /// Hands a call to the store that there is.
 macro_rules! hand_over {
     ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {

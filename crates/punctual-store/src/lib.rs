@@ -13,6 +13,7 @@ mod cache;
 pub mod conformance;
 mod definition;
 mod docket;
+mod durability;
 mod error;
 mod instant;
 mod memory;
@@ -28,6 +29,7 @@ use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 pub use any::AnyStore;
 pub use definition::{Shared, Unreadable, calendar_body, decode, encode, quiet_hours_body};
+pub use durability::Guarantee;
 pub use error::Error;
 pub use instant::to_microsecond;
 pub use memory::{Fate, Memory};

@@ -15,6 +15,8 @@ pub enum Kind {
     Conflict,
     /// Another process has it.
     InUse,
+    /// What was looked at is not as it must be: a hole in the ledger, a check that fails.
+    Fault,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             Self::Invalid => 4,
             Self::Conflict => 5,
             Self::InUse => 6,
+            Self::Fault => 7,
         }
     }
 }

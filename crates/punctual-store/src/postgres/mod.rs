@@ -16,6 +16,7 @@ mod create;
 mod definitions;
 mod documents;
 mod due;
+mod hasten;
 mod ledger;
 mod listen;
 mod live;

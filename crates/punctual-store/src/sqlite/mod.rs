@@ -14,6 +14,7 @@ mod connection;
 mod decode;
 mod documents;
 mod due;
+mod hasten;
 mod live;
 mod lock;
 mod migrate;
