@@ -15,8 +15,8 @@ pub enum Kind {
     Conflict,
     /// Another process has it.
     InUse,
-    /// What is stored is not what is declared.
-    Drift,
+    /// What was looked at is not as it must be: a hole in the ledger, a check that fails.
+    Fault,
 }
 
 impl Kind {
@@ -28,7 +28,7 @@ impl Kind {
             Self::Invalid => 4,
             Self::Conflict => 5,
             Self::InUse => 6,
-            Self::Drift => 7,
+            Self::Fault => 7,
         }
     }
 }

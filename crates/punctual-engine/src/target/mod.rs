@@ -3,20 +3,27 @@
 pub(crate) mod output;
 pub(crate) mod process;
 
-use punctual_plan::Outcome;
+use punctual_plan::Action;
 
-/// The end of an attempt.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    /// How it ended.
-    pub(crate) outcome: Outcome,
-    /// What it printed, within bounds.
-    pub(crate) output: Option<String>,
+use crate::{Finished, Launch, Targets};
+
+/// The targets that this host reaches: programs on it.
+#[derive(Clone, Debug, Default)]
+pub struct HostTargets {}
+
+impl HostTargets {
+    /// Programs of this host, nothing else.
+    pub fn new() -> Self {
+        Self::default()
+    }
 }
 
-impl Finished {
-    /// An attempt that never started.
-    pub(crate) fn failed(error: String) -> Self {
-        Self { outcome: Outcome::LaunchFailed { error }, output: None }
+impl Targets for HostTargets {
+    async fn launch(&self, launch: Launch) -> Finished {
+        let definition = std::sync::Arc::clone(&launch.run.definition);
+        match &definition.target.action {
+            Action::Process(program) => process::run(program, launch).await,
+            other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
+        }
     }
 }

@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::Mutex;
 
+use crate::LiveOutput;
+
 /// How much of the output is kept.
 const BYTES_MAX: usize = 16 * 1024;
 
@@ -12,6 +14,7 @@ const BYTES_MAX: usize = 16 * 1024;
 #[derive(Default)]
 pub(super) struct Tail {
     kept: Mutex<Kept>,
+    live: LiveOutput,
 }
 
 #[derive(Default)]
@@ -21,6 +24,11 @@ struct Kept {
 }
 
 impl Tail {
+    /// An empty one that shows what it gets.
+    pub(super) fn shown_in(live: LiveOutput) -> Self {
+        Self { kept: Mutex::default(), live }
+    }
+
     /// Reads a stream to its end.
     pub(super) async fn follow(&self, mut stream: impl AsyncRead + Unpin) {
         let mut buffer = [0; 4096];
@@ -31,6 +39,7 @@ impl Tail {
     }
 
     async fn push(&self, bytes: &[u8]) {
+        self.live.push(bytes);
         let mut kept = self.kept.lock().await;
         kept.bytes.extend(bytes);
         let excess = kept.bytes.len().saturating_sub(BYTES_MAX);

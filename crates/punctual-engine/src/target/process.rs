@@ -10,11 +10,10 @@ use punctual_store::Launchable;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{Child, Command};
-use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::Finished;
 use super::output::Tail;
+use crate::{Cancel, Finished, Launch};
 
 /// What of our own environment a program gets to see.
 const INHERITED: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
@@ -26,7 +25,7 @@ const TERM_WAIT: Duration = Duration::from_secs(5);
 const OUTPUT_WAIT: Duration = Duration::from_millis(200);
 
 /// What a run tells the program it launches.
-pub(crate) struct Context {
+struct Context {
     env: Vec<(&'static str, String)>,
     json: String,
     /// How long it may take.
@@ -35,7 +34,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// Describes the run in the environment and as JSON.
-    pub(crate) fn new(run: &Launchable, fence: Fence) -> Self {
+    fn new(run: &Launchable, fence: Fence) -> Self {
         let definition = &run.definition;
         let key = run_key(definition.id, run.origin, &run.nonce, run.scheduled_for);
         let json = serde_json::json!({
@@ -64,21 +63,17 @@ impl Context {
     }
 }
 
-/// Runs the program to its end, or until its time is up. `started` is called once it exists.
-pub(crate) async fn run(
-    program: &Process,
-    context: &Context,
-    started: impl FnOnce() + Send,
-    cancel: &Notify,
-) -> Finished {
-    let mut child = match spawn(program, context) {
+/// Runs the program to its end, until its time is up or until it is cancelled.
+pub(crate) async fn run(program: &Process, launch: Launch) -> Finished {
+    let context = Context::new(&launch.run, launch.fence);
+    let mut child = match spawn(program, &context) {
         Ok(child) => child,
         Err(error) => return Finished::failed(format!("`{}`: {error}", program.argv.join(" "))),
     };
-    started();
-    let tail = Arc::new(Tail::default());
+    launch.started.tell();
+    let tail = Arc::new(Tail::shown_in(launch.output));
     let mut talk = tokio::spawn(talk(&mut child, context.json.clone(), Arc::clone(&tail)));
-    let outcome = end(&mut child, context.limit, cancel).await;
+    let outcome = end(&mut child, context.limit, &launch.cancel).await;
     if timeout(OUTPUT_WAIT, &mut talk).await.is_err() {
         talk.abort();
     }
@@ -125,11 +120,11 @@ fn talk(child: &mut Child, json: String, tail: Arc<Tail>) -> impl Future<Output 
 }
 
 /// Waits for the program; when its time is up or it is cancelled, asks its whole group to end, then makes it.
-async fn end(child: &mut Child, limit: Duration, cancel: &Notify) -> Outcome {
+async fn end(child: &mut Child, limit: Duration, cancel: &Cancel) -> Outcome {
     let early = tokio::select! {
         ended = child.wait() => return outcome(ended),
         () = tokio::time::sleep(limit) => Outcome::TimedOut,
-        () = cancel.notified() => Outcome::Cancelled { by: "the ledger".to_owned() },
+        why = cancel.wanted() => Outcome::Cancelled { by: why.to_string() },
     };
     signal_group(child, Signal::TERM);
     if timeout(TERM_WAIT, child.wait()).await.is_err() {

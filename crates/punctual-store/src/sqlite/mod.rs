@@ -14,6 +14,8 @@ mod connection;
 mod decode;
 mod documents;
 mod due;
+mod hasten;
+mod live;
 mod lock;
 mod migrate;
 mod node;

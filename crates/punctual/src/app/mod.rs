@@ -3,18 +3,26 @@
 //! Start with [`App::open`]. `draft` turns keys into a definition, `create` stores it, `change` is the one loop that
 //! changes schedules, `propose` and `apply` bring a file in, `trigger` asks for runs, `list` and `versions` read.
 
+mod act;
 mod apply;
+mod audit;
+mod backfill;
 mod change;
 mod create;
+mod doctor;
 mod draft;
+mod find;
+mod follow;
 mod identity;
 mod list;
 mod outlook;
 mod propose;
 mod publish;
 mod runs;
+mod system;
 mod trigger;
 mod versions;
+mod why;
 
 use jiff::Timestamp;
 use punctual_store::{
@@ -22,18 +30,26 @@ use punctual_store::{
     Written, to_microsecond,
 };
 
+pub use act::{CANCEL_MAX, Cancelled, Retried};
 pub use apply::{Applied, Occasion};
+pub use audit::{Audited, Open as OpenStretch};
+pub use backfill::{BACKFILL_MAX, Backfill, BackfillPlan, PastEntry, PastTick};
 pub use change::{Acted, Step};
 pub use create::{Created, Request};
+pub use doctor::{Check, Consultation, Health};
 pub use draft::Told;
+pub use find::{run_named, zone_of};
+pub use follow::Follow;
 pub use identity::Identity;
 pub use list::{Listing, Page};
 pub use outlook::{Outlook, ticks};
 pub use propose::{Proposal, Proposed, SET, SharedChange, Toggle};
 pub use publish::{Published, Wish};
-pub use runs::{History, lateness};
+pub use runs::{History, RunsAsked, lateness, request_id};
+pub use system::{BreakerHistory, Nodes, is_alive};
 pub use trigger::{Triggered, Wanted};
 pub use versions::{Difference, Edition, differences};
+pub use why::Instant;
 
 use crate::declare::nearest;
 use crate::{Database, Failure};

@@ -1,6 +1,6 @@
 //! The file of schedules that a service brings with it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use punctual::{App, Applied, Database, Failure, Identity, Kind, Occasion, SET, declare};
@@ -24,6 +24,11 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigFile {
+    /// Where it is, if there is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
     /// Applies the file, if there is one.
     pub(crate) async fn bring_in(&self, database: &Database) -> Result<(), Failure> {
         let Some(file) = &self.config else { return Ok(()) };
@@ -48,7 +53,7 @@ fn refused(drift: &[String]) -> Failure {
         lines.push(format!("  … and {} more", drift.len() - DRIFT_LINES_MAX));
     }
     Failure {
-        kind: Kind::Drift,
+        kind: Kind::Fault,
         message: format!("the database is not what the file declares:\n{}", lines.join("\n")),
         hint: Some(
             "see `punctual plan FILE`, bring it in with `punctual apply FILE`, or leave out `--strict`"

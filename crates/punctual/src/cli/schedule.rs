@@ -6,10 +6,8 @@ use punctual_store::{ScheduleRow, Selector};
 use punctual_time::Dialect;
 use serde_json::{Value, json};
 
-use crate::output::{Output, note, runs, schedules};
-
-/// A listing of runs is at most this long.
-const RUNS_MAX: u32 = 100_000;
+use super::runs::{RunDetails, ScheduleRuns};
+use crate::output::{Output, note, schedules};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schedule {
@@ -18,7 +16,9 @@ pub(crate) enum Schedule {
     /// Show the schedules by name
     List,
     /// Show the ledger of a schedule: what ran, what did not, and why
-    Runs(Runs),
+    Runs(ScheduleRuns),
+    /// Show everything about a run: its times, attempts, reasons and output
+    RunDetails(RunDetails),
     /// Delete a schedule; its history stays and its name is free again
     Delete(Delete),
 }
@@ -67,15 +67,6 @@ pub(crate) struct Create {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Runs {
-    #[command(flatten)]
-    which: Which,
-    /// Show at most this many, the newest
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(RUNS_MAX)))]
-    limit: u32,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Delete {
     #[command(flatten)]
     which: Which,
@@ -89,9 +80,8 @@ impl Schedule {
         match self {
             Self::Create(create) => create.run(app, output).await,
             Self::List => schedules::list(output, &app.list(&Listing::default()).await?),
-            Self::Runs(asked) => {
-                runs::history(output, &app.history(asked.which.selector(), asked.limit).await?)
-            }
+            Self::Runs(runs) => runs.run(app, output).await,
+            Self::RunDetails(details) => details.run(app, output).await,
             Self::Delete(delete) => delete.run(app, output).await,
         }
     }

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
-use punctual::{Database, Failure};
-use punctual_engine::{Engine, Settings, SystemClock};
+use punctual::{Database, Failure, Settings};
+use punctual_engine::{Engine, HostTargets, SystemClock};
 use punctual_store::{Access, Scope, Store};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
 
+use super::config::SettingFlags;
 use super::config_file::ConfigFile;
+use super::reload::{Reload, SetLevel};
 use crate::output::{self, Format, Output};
 
 /// Run the schedules of a database until stopped.
@@ -21,9 +23,8 @@ pub(crate) struct Serve {
     /// How the log on standard error is written; text on a terminal, JSON otherwise
     #[arg(long, value_enum)]
     log_format: Option<LogFormat>,
-    /// How much is logged: error, warn, info, debug or trace
-    #[arg(long, default_value = "info")]
-    log_level: tracing::Level,
+    #[command(flatten)]
+    flags: SettingFlags,
     #[command(flatten)]
     config: ConfigFile,
 }
@@ -38,39 +39,54 @@ impl Serve {
     /// With `asked`, the greeting and the log are JSON, whatever they are written to.
     pub(crate) fn run(&self, database: &Database, asked: Option<Format>) -> Result<(), Failure> {
         let begun = Instant::now();
-        self.start_log(asked);
+        let settings = self.flags.resolve(self.config.file())?;
+        let log = self.start_log(asked, &settings);
+        let (flags, config) = (self.flags.clone(), self.config.clone());
+        let reload = Reload { flags, settings, log, config, database: database.clone() };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
-        runtime.block_on(serve(
-            database,
-            &self.config,
-            Greeting { begun, format: asked.unwrap_or(Format::Text) },
-        ))
+        runtime.block_on(serve(database, reload, Greeting { begun, format: asked.unwrap_or(Format::Text) }))
     }
 
-    fn start_log(&self, asked: Option<Format>) {
+    /// Starts the log; gives back what changes how much is logged.
+    fn start_log(&self, asked: Option<Format>, settings: &Settings) -> SetLevel {
         let default = match asked.unwrap_or_else(Format::for_stderr) {
             Format::Json => LogFormat::Json,
             Format::Text => LogFormat::Text,
         };
         let log = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(self.log_level.as_str()))
+            .with_env_filter(EnvFilter::new(settings.log_level()))
             .with_writer(std::io::stderr)
             .with_target(false);
         match self.log_format.unwrap_or(default) {
-            LogFormat::Text => log.with_ansi(output::stderr_takes_colour()).init(),
-            LogFormat::Json => log.json().init(),
+            LogFormat::Text => {
+                let log = log.with_ansi(output::stderr_takes_colour()).with_filter_reloading();
+                let handle = log.reload_handle();
+                log.init();
+                Box::new(move |level| handle.reload(EnvFilter::new(level)).is_ok())
+            }
+            LogFormat::Json => {
+                let log = log.json().with_filter_reloading();
+                let handle = log.reload_handle();
+                log.init();
+                Box::new(move |level| handle.reload(EnvFilter::new(level)).is_ok())
+            }
         }
     }
 }
 
-async fn serve(database: &Database, config: &ConfigFile, greeting: Greeting) -> Result<(), Failure> {
+async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Result<(), Failure> {
     let stop = stop_signal()?;
     let store = Arc::new(database.open(Access::Serve).await?);
-    config.bring_in(database).await?;
-    let settings = Settings::new(database.journal()?);
-    let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), settings).await?;
+    reload.config.bring_in(database).await?;
+    let mut settings = punctual_engine::Settings::new(database.journal()?);
+    settings.pace = reload.settings.pace();
+    settings.retention = reload.settings.retention();
+    let engine =
+        Engine::start(Arc::clone(&store), Arc::new(SystemClock), Arc::new(HostTargets::new()), settings)
+            .await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     greeting.say(database, schedules)?;
+    reload.listen()?;
     engine.run(stop).await;
     Ok(())
 }
@@ -96,11 +112,14 @@ impl Greeting {
     }
 }
 
+fn unheard(error: std::io::Error) -> Failure {
+    Failure::world(format!("cannot listen for signals: {error}"))
+}
+
 /// Turns true at the first SIGINT or SIGTERM; the second one ends the process at once.
 fn stop_signal() -> Result<watch::Receiver<bool>, Failure> {
-    let failed = |error: std::io::Error| Failure::world(format!("cannot listen for signals: {error}"));
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         for is_second in [false, true] {

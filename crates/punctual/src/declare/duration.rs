@@ -29,8 +29,11 @@ pub(super) fn read(
     }
 }
 
-/// Reads a duration.
-pub(crate) fn parse(text: &str) -> Result<SignedDuration, Failure> {
+/// Reads a duration: `30s`, `5m`, `2h`, `1d`, `500ms`, or a number of seconds.
+///
+/// # Errors
+/// When it is none, or has no fixed length.
+pub fn parse(text: &str) -> Result<SignedDuration, Failure> {
     if let Some(short) = short(text) {
         return Ok(short);
     }

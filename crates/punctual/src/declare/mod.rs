@@ -42,7 +42,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 pub use declared::{Declared, Names, Schedule, Settings};
-pub(crate) use duration::parse as duration;
+pub use duration::parse as duration;
 pub use export::{export, length};
 pub use forecast::{DAY, Forecast};
 pub use ground::Ground;
