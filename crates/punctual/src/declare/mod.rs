@@ -20,6 +20,7 @@ mod order;
 mod overlay;
 mod policies;
 mod problem;
+mod process;
 mod raw;
 mod raw_target;
 mod raw_word;
