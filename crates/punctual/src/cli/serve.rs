@@ -60,9 +60,8 @@ async fn serve(database: &Database, greeting: Greeting) -> Result<(), Failure> {
     let stop = stop_signal()?;
     let store = Arc::new(database.open(Access::Serve).await?);
     let settings = Settings::new(database.journal()?);
-    let engine =
-        Engine::start(Arc::clone(&store), Arc::new(SystemClock), Arc::new(HostTargets::new()), settings)
-            .await?;
+    let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
+    let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     greeting.say(database, schedules)?;
     engine.run(stop).await;
