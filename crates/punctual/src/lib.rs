@@ -10,11 +10,15 @@ mod database;
 pub mod declare;
 mod failure;
 mod name;
+mod owner;
+mod secrets;
 mod trial;
 mod zone;
 
 pub use app::{App, Draft, History, Preview, lateness};
 pub use database::Database;
 pub use failure::{Failure, Kind};
+pub use owner::{owner_of_environment, scope_of};
+pub use secrets::{SecretRow, Secrets};
 pub use trial::{Deed, Failures, RunTime, Trial, Tried, instant, outage};
 pub use zone::zone_name;

@@ -7,6 +7,11 @@ use std::sync::OnceLock;
 use nix::unistd::{Gid, Uid, User, getgrouplist};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use crate::lanes::{POOL, RESERVE};
+
+/// Programs that a serving node runs at once: as many as its launcher has places.
+pub const PROGRAMS_MAX: usize = POOL + RESERVE;
+
 /// Files that a program costs while it runs: a pipe to it, one from it, and a handle on itself.
 const FILES_PER_PROGRAM: u64 = 3;
 

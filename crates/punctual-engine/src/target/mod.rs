@@ -17,15 +17,14 @@ mod vault;
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use punctual_plan::{Action, Process};
-use punctual_store::{AttemptToken, Launchable, Store, to_microsecond};
+use punctual_store::{AttemptToken, Launchable, Store};
 
-use crate::{Cancel, Finished, Launch, LiveOutput, OnStart, Targets};
+use crate::{Cancel, Clock, Finished, Launch, LiveOutput, OnStart, SystemClock, Targets};
 
 pub use callback::{CallbackError, Callbacks};
 pub use context::Context;
-pub use host::{TooFewFiles, allow_open_files};
+pub use host::{PROGRAMS_MAX, TooFewFiles, allow_open_files};
 pub use queue::{Worked, Worker, WorkerSettings};
 pub use vault::{Label, SECRET_BYTES_MAX, Vault, VaultError};
 
@@ -68,8 +67,7 @@ impl<S: Store> HostTargets<S> {
 impl<S: Store> Targets for HostTargets<S> {
     async fn launch(&self, launch: Launch) -> Finished {
         let Launch { run, fence, started, cancel, output } = launch;
-        let now = to_microsecond(Timestamp::now());
-        let context = Context::new(&run, AttemptToken::Node(fence), now);
+        let context = Context::new(&run, AttemptToken::Node(fence), SystemClock.now());
         let wires = Wires { started, cancel, output };
         match &run.definition.target.action {
             Action::Process(program) => match self.job(program, &run, &context).await {

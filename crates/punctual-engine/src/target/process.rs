@@ -29,6 +29,9 @@ const INHERITED: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG",
 /// How long output is still read after the program ended: something that left its group may hold the stream open.
 const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 
+/// How much of a command its failure repeats.
+const COMMAND_BYTES_MAX: usize = 500;
+
 /// A program with everything it is given.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
@@ -105,7 +108,8 @@ impl Job {
 pub(crate) async fn run(job: Job, wires: Wires) -> Finished {
     let Job { order, stdin, hidden, patience } = job;
     let redactor = Redactor::new(&hidden);
-    let command = order.argv.join(" ");
+    let mut command = order.argv.join(" ");
+    command.truncate(command.floor_char_boundary(COMMAND_BYTES_MAX));
     let failed = |error: std::io::Error| Finished::failed(redactor.text(&format!("`{command}`: {error}")));
     let spawned = match spawn(order).await {
         Ok(spawned) => spawned,

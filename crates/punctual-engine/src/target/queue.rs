@@ -134,7 +134,7 @@ impl<S: Store> Worker<S> {
                 biased;
                 // A dropped sender means that nobody is left to want the worker.
                 _ = stop.wait_for(|stopped| *stopped) => break,
-                Some(left) = tasks.join_next() => worked.add(left),
+                Some(left) = tasks.join_next() => worked.add(&left),
                 () = self.bench.store.changed(), if is_hungry => {}
                 () = sleep(POLL), if is_hungry => {}
             }
@@ -157,7 +157,7 @@ impl<S: Store> Worker<S> {
                 biased;
                 _ = stop.wait_for(|stopped| *stopped) => break,
                 left = tasks.join_next() => match left {
-                    Some(left) => worked.add(left),
+                    Some(left) => worked.add(&left),
                     None => return Ok(worked),
                 },
             }
@@ -189,7 +189,7 @@ impl<S: Store> Worker<S> {
         tokio::pin!(patience);
         while !tasks.is_empty() {
             tokio::select! {
-                Some(left) = tasks.join_next() => worked.add(left),
+                Some(left) = tasks.join_next() => worked.add(&left),
                 () = &mut patience, if !*self.bench.give_back.borrow() => {
                     warn!(in_flight = tasks.len(), "ending commands; their runs are given back");
                     self.bench.give_back.send_replace(true);
@@ -200,7 +200,7 @@ impl<S: Store> Worker<S> {
 }
 
 impl Worked {
-    fn add(&mut self, left: Result<Left, tokio::task::JoinError>) {
+    fn add(&mut self, left: &Result<Left, tokio::task::JoinError>) {
         match left {
             Ok(Left::Succeeded) => self.succeeded += 1,
             Ok(Left::Failed) => self.failed += 1,

@@ -80,9 +80,13 @@ fn read(path: &Path) -> Result<String, String> {
     if !path.is_absolute() {
         return Err("the path is not absolute".to_owned());
     }
-    let size = fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if size > SECRET_BYTES_MAX as u64 {
-        return Err(format!("it has {size} bytes, and at most {SECRET_BYTES_MAX} fit"));
+    let about = fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        // A pipe or a device could keep the launch waiting for ever.
+        return Err("it is not a regular file".to_owned());
+    }
+    if about.len() > SECRET_BYTES_MAX as u64 {
+        return Err(format!("it has {} bytes, and at most {SECRET_BYTES_MAX} fit", about.len()));
     }
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let line = text.strip_suffix('\n').unwrap_or(&text);

@@ -63,7 +63,7 @@ async fn what_is_missing_is_named_by_its_reference() {
         ),
         ("${file:/no/such}", "cannot resolve `${file:/no/such}`: No such file or directory (os error 2)"),
         ("${file:relative}", "cannot resolve `${file:relative}`: the path is not absolute"),
-        ("${file:/dev}", "cannot resolve `${file:/dev}`: Is a directory (os error 21)"),
+        ("${file:/dev}", "cannot resolve `${file:/dev}`: it is not a regular file"),
         ("${secret:open", "`${secret:open` has no closing `}`"),
     ] {
         assert_eq!(refused(&stage, value).await, expected);

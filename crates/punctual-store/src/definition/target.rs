@@ -191,3 +191,38 @@ impl WrittenAction {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Action {
+        serde_json::from_str::<WrittenAction>(text).expect("it can be read").read().expect("it is known")
+    }
+
+    fn check(action: &Action, expected: &str) {
+        let text = serde_json::to_string(&WrittenAction::of(action)).expect("it can be written");
+        assert_eq!(text, expected);
+        assert_eq!(read(&text), *action);
+    }
+
+    #[test]
+    fn a_program_reads_back_as_it_was_and_what_is_default_is_left_out() {
+        let mut process = Process::new(["report"]);
+        check(&Action::Process(process.clone()), r#"{"type":"process","argv":["report"]}"#);
+        process.user = Some("nobody".to_owned());
+        process.limits = ProcessLimits {
+            memory: Some(1),
+            cpu_seconds: Some(2),
+            open_files: Some(3),
+            processes: Some(4),
+            file_size: Some(5),
+        };
+        process.nice = Some(-5);
+        process.kill_after = SignedDuration::from_secs(20);
+        check(
+            &Action::Process(process),
+            r#"{"type":"process","argv":["report"],"user":"nobody","limits":{"memory":1,"cpu_seconds":2,"open_files":3,"processes":4,"file_size":5},"nice":-5,"kill_after_ms":20000}"#,
+        );
+    }
+}

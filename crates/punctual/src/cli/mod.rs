@@ -2,19 +2,22 @@
 
 mod db;
 mod declare;
+mod log;
 mod schedule;
+mod secret;
 mod serve;
 mod shell;
 mod simulate;
 mod spec;
 mod why;
+mod worker;
 
 pub(crate) use simulate::View;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use punctual::{App, Database, Failure};
+use punctual::{App, Database, Failure, Secrets};
 
 use crate::output::{Format, Output};
 
@@ -51,6 +54,11 @@ enum Command {
     /// Create, list and delete schedules, and read their ledger
     #[command(subcommand)]
     Schedule(schedule::Schedule),
+    /// Take runs from a queue of the database and do each with a command, until stopped
+    Worker(worker::Worker),
+    /// Keep the values that targets refer to as `${secret:NAME}`
+    #[command(subcommand)]
+    Secret(secret::Secret),
     /// Look after the database: status, check, backup, copy
     #[command(subcommand)]
     Db(db::Db),
@@ -82,7 +90,7 @@ impl Cli {
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
-            Command::Serve(_) | Command::Schedule(_) => None,
+            Command::Serve(_) | Command::Schedule(_) | Command::Worker(_) | Command::Secret(_) => None,
             Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
@@ -102,6 +110,10 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     let database = || Database::choose(cli.global.database.as_deref());
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
+        Command::Worker(worker) => worker.run(&database()?, asked),
+        Command::Secret(command) => {
+            runtime()?.block_on(async { command.run(&Secrets::open(&database()?).await?, &output).await })
+        }
         Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
         Command::Schedule(command) => {
             let runtime = runtime()?;

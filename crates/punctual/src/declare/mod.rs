@@ -37,6 +37,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+pub(crate) use nearest::hint as nearest_hint;
+
 pub use declared::{Declared, Names, Schedule, Settings};
 pub(crate) use duration::parse as duration;
 pub use forecast::{DAY, Forecast};

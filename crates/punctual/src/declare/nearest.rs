@@ -10,7 +10,7 @@ const WORDS_MAX: usize = 1000;
 const LISTED_MAX: usize = 40;
 
 /// `did you mean …`, or the words there are.
-pub(super) fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, nothing: &str) -> String {
+pub(crate) fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, nothing: &str) -> String {
     let known: Vec<&str> = known.into_iter().take(WORDS_MAX).collect();
     if let Some(found) = nearest(word, &known) {
         return format!("did you mean `{found}`?");

@@ -66,8 +66,7 @@ pub(super) struct Process {
     /// The program and its arguments; no shell reads them.
     #[schemars(length(min = 1))]
     pub(super) argv: Vec<String>,
-    /// Variables beside the few that it always has; `${secret:NAME}`, `${env:NAME}` and `${file:PATH}` in them are
-    /// filled in when it starts.
+    /// Variables beside the few that it always has; `${secret:NAME}`, `${env:NAME}` and `${file:PATH}` are filled in.
     pub(super) env: Option<BTreeMap<String, String>>,
     /// The folder it runs in.
     pub(super) cwd: Option<String>,

@@ -5,6 +5,7 @@ mod ledger;
 pub(crate) mod plan;
 pub(crate) mod runs;
 pub(crate) mod schedules;
+pub(crate) mod secrets;
 pub(crate) mod simulate;
 mod table;
 mod timeline;
