@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_engine::{Clock, Engine, HostTargets, Settings, SystemClock};
+use punctual_engine::{Clock, Engine, HostTargets, Settings, SystemClock, Vault};
 use punctual_plan::{Action, Cursor, Process, Schedule, ScheduleId, Status, Subject, Window, plan};
 use punctual_store::{Access, Cut, RunFilter, RunRow, ScheduleWrite, Scope, Sqlite, Store, Write};
 use punctual_time::{Once, Timing, Zone};
@@ -57,7 +57,8 @@ async fn serve() -> Result<(), Failed> {
     let path = folder.path().join("ledger.db");
     let store = Arc::new(Sqlite::open(&path, Access::Serve)?);
     let settings = Settings::new(folder.path().join("launches"));
-    let targets = Arc::new(HostTargets::new());
+    let vault = Vault::new(folder.path().join("punctual.key"));
+    let targets = Arc::new(HostTargets::new(Arc::clone(&store), vault));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let (stop, stopped) = tokio::sync::watch::channel(false);
     let serving = tokio::spawn(engine.run(stopped));

@@ -288,17 +288,19 @@ async fn a_run_that_nobody_takes_is_found_lost_after_its_time() {
 #[tokio::test]
 async fn the_run_of_a_worker_that_is_gone_is_found_lost_when_its_lease_ends() {
     let hall = Hall::new().await;
-    let pipe = hall.pipe("pipe");
+    let (began, gate) = (hall.pipe("began"), hall.pipe("gate"));
     let runs = hall.enqueue(1, |_| ()).await;
-    let script = format!("exec 3>{}; echo began >&3; exec sleep 1000", pipe.display());
+    let script = format!("echo began > {}; read line < {}", began.display(), gate.display());
     let worker = hall.worker(&script, |_| ());
     let (_stop, stopped) = watch::channel(false);
     let working = tokio::spawn(worker.run(stopped));
-    while hall.status(runs[0]).await.0 != RunStatus::Running {
-        tokio::task::yield_now().await;
-    }
-    // As a crash does: nobody renews the lease, nobody reports.
+    assert_eq!(hear(&began).await, "began\n");
+    // As a crash does: nobody renews the lease, nobody reports. The command itself goes on until the gate opens.
     working.abort();
+    tokio::task::spawn_blocking(move || std::fs::write(gate, "go\n"))
+        .await
+        .expect("a writer")
+        .expect("a pipe");
     let later = SystemClock.now() + SignedDuration::from_secs(16);
     let due = hall.store.due(Ask::all(later)).await.expect("answers");
     assert_eq!(due.expired.iter().map(|one| one.run).collect::<Vec<_>>(), runs);
