@@ -55,8 +55,10 @@ pub struct Engine<S, C, T> {
     pub(crate) plan_at: Option<Timestamp>,
     /// Whether late rows and the stretch behind them are still to be decided; until then nothing is admitted.
     pub(crate) is_behind: bool,
-    /// Since when the ledger may have ended runs that are in hand.
+    /// When to ask which runs in hand the ledger has ended, if it may have.
     pub(crate) ask_ended_at: Option<Timestamp>,
+    /// When that was asked last.
+    pub(crate) asked_ended_at: Timestamp,
 }
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
@@ -80,7 +82,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                     self.admit(late).await;
                 }
             }
+            let was_behind = self.is_behind;
             self.plan().await;
+            // What had to wait for the planning is looked at without a sleep.
+            next.extend((was_behind && !self.is_behind).then_some(Timestamp::MIN));
             self.ask_ended().await;
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             next.extend(self.plan_at.into_iter().chain(self.ask_ended_at).chain([self.membership.next()]));
@@ -91,7 +96,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 // Another process may have brought ticks nearer than the known ones, or ended runs.
                 Wake::Changed => {
                     self.plan_at = Some(Timestamp::MIN);
-                    self.ask_ended_at = self.ask_ended_at.or(Some(self.time.now()));
+                    self.want_ended();
                 }
                 Wake::Stop => break,
             }
@@ -127,12 +132,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         self.membership.upset();
         self.plan_at = Some(Timestamp::MIN);
+        self.asked_ended_at = Timestamp::MIN;
         self.is_behind = true;
         // Where the database has a clock of its own, nothing is admitted by one that has just been set.
-        let asked = self.time.clock().now();
-        match self.store.now().await {
-            Ok(database) => self.time.heard(database, asked, self.time.clock().now()),
-            Err(problem) => self.complain(&problem, "now"),
+        if let Err(problem) = self.time.ask(&*self.store).await {
+            self.complain(&problem, "now");
         }
     }
 
@@ -148,7 +152,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             }
         }
         self.launcher.resume();
-        self.ask_ended_at = self.ask_ended_at.or(Some(self.time.now()));
+        self.want_ended();
         let now = self.time.now();
         match self.membership.take_up(&*self.store, now).await {
             Ok(launches) => self.launch(launches, self.membership.lease.fence()),
@@ -190,7 +194,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             Ok(Planned::Done(plan_at)) => (self.plan_at, self.is_behind) = (plan_at, false),
             Ok(Planned::More { is_behind }) => {
                 self.plan_at = Some(now);
-                self.is_behind |= is_behind;
+                // Schedules come in the order of their need: after a batch without any that is behind there is none.
+                self.is_behind = is_behind;
             }
             Err(problem) => {
                 self.complain(&problem, "plan");
@@ -250,6 +255,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         expired.iter().for_each(|one| self.flights.cancel(one.run, &Why::Expired));
     }
 
+    /// Asks soon which runs in hand have ended, but not again right after the last time.
+    fn want_ended(&mut self) {
+        let soonest = self.asked_ended_at.saturating_add(ASK_ENDED_EVERY).unwrap_or(Timestamp::MAX);
+        self.ask_ended_at = self.ask_ended_at.or(Some(self.time.now().max(soonest)));
+    }
+
     /// Tells programs to end whose run has ended in the ledger, or is another attempt's or node's.
     async fn ask_ended(&mut self) {
         let now = self.time.now();
@@ -257,13 +268,13 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return;
         }
         let in_hand = self.flights.under(self.membership.lease.fence());
-        self.ask_ended_at = None;
+        (self.ask_ended_at, self.asked_ended_at) = (None, now);
         for some in in_hand.chunks(BATCH_MAX) {
             match self.store.ended(some.to_vec()).await {
                 Ok(ended) => ended.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended)),
                 Err(problem) => {
                     self.complain(&problem, "ended");
-                    self.ask_ended_at = Some(now.saturating_add(ASK_ENDED_EVERY).unwrap_or(Timestamp::MAX));
+                    self.want_ended();
                 }
             }
         }

@@ -10,10 +10,10 @@ use punctual_plan::OrgKey;
 use punctual_store::Launchable;
 
 /// Places for anybody: so many programs at once are what a small machine bears.
-const POOL: usize = 1_000;
+pub(crate) const POOL: usize = 1_000;
 
 /// Places for targets that have nothing in flight.
-const RESERVE: usize = 100;
+pub(crate) const RESERVE: usize = 100;
 
 /// Runs that wait for a place before the engine stops to admit more.
 pub(crate) const WAITING_MAX: usize = 100_000;

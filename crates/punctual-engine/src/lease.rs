@@ -32,10 +32,6 @@ pub(crate) struct Moment {
 }
 
 impl Moment {
-    pub(crate) fn wall(self) -> Timestamp {
-        self.wall
-    }
-
     pub(crate) fn of<C: Clock>(clock: &C) -> Self {
         Self { uptime: clock.uptime(), wall: clock.now() }
     }

@@ -40,4 +40,7 @@ pub use launch::{Cancel, Canceller, Finished, Launch, LiveOutput, OnStart, Targe
 pub use metrics::Metrics;
 pub use settings::Settings;
 pub use start::StartError;
-pub use target::HostTargets;
+pub use target::{
+    CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, SECRET_BYTES_MAX, TooFewFiles,
+    Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
+};

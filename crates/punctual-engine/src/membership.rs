@@ -115,7 +115,9 @@ impl Membership {
         match store.heartbeat(fence).await {
             Ok(heartbeat) => {
                 self.lease.renew(fence, asked, heartbeat.lease_until.duration_since(heartbeat.now));
-                time.heard(heartbeat.now, asked.wall(), time.clock().now());
+                if let Err(problem) = time.ask(store).await {
+                    error!(%problem, "the database does not tell its time");
+                }
                 if heartbeat.shards != self.shards {
                     info!(shards = count(&heartbeat.shards), "the share of this node has changed");
                 }

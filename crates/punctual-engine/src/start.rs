@@ -45,8 +45,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         let joined = store.join(node).await?;
         let fence = joined.fence;
-        let database = store.now().await?;
-        time.heard(database, asked.wall(), clock.now());
+        time.ask(&*store).await?;
         let lease = Arc::new(Lease::new(fence, asked, lasts));
         let sender = Sender::new(settings.chance.clone());
         let now = time.now();
@@ -120,6 +119,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         plan_at: Some(Timestamp::MIN),
         is_behind: true,
         ask_ended_at: None,
+        asked_ended_at: Timestamp::MIN,
         store,
         time,
         settings,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_store::{Error, Store};
 
 use crate::Clock;
 
@@ -34,8 +35,16 @@ impl<C: Clock> Time<C> {
         &self.clock
     }
 
+    /// Asks the database for its time.
+    pub(crate) async fn ask<S: Store>(&self, store: &S) -> Result<(), Error> {
+        let asked = self.clock.now();
+        let database = store.now().await?;
+        self.heard(database, asked, self.clock.now());
+        Ok(())
+    }
+
     /// Takes over what the database's clock showed between two moments of the node's.
-    pub(crate) fn heard(&self, database: Timestamp, asked: Timestamp, answered: Timestamp) {
+    fn heard(&self, database: Timestamp, asked: Timestamp, answered: Timestamp) {
         // An answer between question and reply is the same clock. Otherwise it was given at the latest when it
         // arrived, so this is never ahead of the database: nothing is admitted early.
         let is_same = asked <= database && database <= answered;

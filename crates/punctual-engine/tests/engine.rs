@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_engine::{Clock, Engine, HostTargets, Settings, SystemClock};
+use punctual_engine::{Clock, Engine, HostTargets, Settings, SystemClock, Vault};
 use punctual_plan::{
     Action, Cursor, Delivery, Overlap, Process, RunKey, RunStatus, Schedule, ScheduleId, Status, Subject,
     Window, admit, plan,
@@ -39,6 +39,11 @@ impl Stage {
             folder,
             delivery: Delivery::AtMostOnce,
         }
+    }
+
+    fn targets(&self) -> Arc<HostTargets<Sqlite>> {
+        let vault = Vault::new(self.folder.path().join("punctual.key"));
+        Arc::new(HostTargets::new(Arc::clone(&self.store), vault))
     }
 
     fn journal(&self) -> PathBuf {
@@ -112,13 +117,8 @@ impl Stage {
     /// Serves until `done` holds of the ledger, then stops and gives the ledger back.
     async fn serve_until(&self, id: ScheduleId, done: impl Fn(&[RunRow]) -> bool) -> Vec<RunRow> {
         let settings = Settings::new(self.journal());
-        let engine = Engine::start(
-            Arc::clone(&self.store),
-            Arc::new(SystemClock),
-            Arc::new(HostTargets::new()),
-            settings,
-        )
-        .await;
+        let engine =
+            Engine::start(Arc::clone(&self.store), Arc::new(SystemClock), self.targets(), settings).await;
         let (stop, stopped) = watch::channel(false);
         let serving = tokio::spawn(engine.expect("the engine starts").run(stopped));
         while !done(&self.ledger(id).await) {
@@ -258,13 +258,8 @@ async fn a_run_whose_end_the_journal_knows_is_settled_with_it() {
 async fn a_schedule_that_another_process_adds_is_run_without_delay() {
     let stage = Stage::new();
     let settings = Settings::new(stage.journal());
-    let engine = Engine::start(
-        Arc::clone(&stage.store),
-        Arc::new(SystemClock),
-        Arc::new(HostTargets::new()),
-        settings,
-    )
-    .await;
+    let engine =
+        Engine::start(Arc::clone(&stage.store), Arc::new(SystemClock), stage.targets(), settings).await;
     let (stop, stopped) = watch::channel(false);
     let serving = tokio::spawn(engine.expect("the engine starts").run(stopped));
     let other = Stage {

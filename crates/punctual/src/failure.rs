@@ -93,3 +93,19 @@ impl From<punctual_engine::StartError> for Failure {
         }
     }
 }
+
+impl From<punctual_engine::VaultError> for Failure {
+    fn from(error: punctual_engine::VaultError) -> Self {
+        use punctual_engine::VaultError;
+        let kind = if matches!(error, VaultError::TooLong) { Kind::Invalid } else { Kind::World };
+        Self { kind, message: error.to_string(), hint: Some(error.hint()) }
+    }
+}
+
+impl From<punctual_engine::TooFewFiles> for Failure {
+    fn from(error: punctual_engine::TooFewFiles) -> Self {
+        let hint =
+            "raise the hard limit: `ulimit -Hn` in a shell, `LimitNOFILE=` in a systemd unit".to_owned();
+        Self { kind: Kind::World, message: error.to_string(), hint: Some(hint) }
+    }
+}

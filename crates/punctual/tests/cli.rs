@@ -44,7 +44,7 @@ fn check(line: &[&str], code: i32, said: &str) {
 #[test]
 fn every_help_page_reads_as_it_did() {
     let terminal = Terminal::new();
-    let pages: [&[&str]; 15] = [
+    let pages: [&[&str]; 19] = [
         &["--help"],
         &["serve", "--help"],
         &["schedule", "--help"],
@@ -60,6 +60,10 @@ fn every_help_page_reads_as_it_did() {
         &["db", "--help"],
         &["db", "copy", "--help"],
         &["man", "--help"],
+        &["worker", "--help"],
+        &["secret", "--help"],
+        &["secret", "put", "--help"],
+        &["secret", "rm", "--help"],
     ];
     let text: Vec<String> = pages
         .iter()

@@ -116,6 +116,7 @@ fn whens() -> Vec<Value> {
 fn targets() -> Vec<Value> {
     vec![
         json!({"type": "process", "argv": ["echo", "a b", ""]}),
+        json!({"type": "process", "argv": ["x"], "user": "nobody", "limits": {"memory": "512M", "processes": 9}, "nice": 5, "kill_after": "10s"}),
         json!({"type": "process", "argv": ["x"], "env": {"A": "1"}, "cwd": "/tmp", "name": "shared"}),
         json!({"type": "queue", "queue": "q"}),
         json!({"type": "queue", "queue": "q", "worker_type": "w", "prompt": "p\nq", "repo_url": "r", "branch": "b",

@@ -7,8 +7,8 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Cursor, OrgKey, Pace, RunStatus, Schedule, ScheduleKey, Status, Subject, Window, plan};
 use punctual_store::{
-    Cancellation, Commit, Cut, Error, Memory, RangeRow, RunFilter, RunRow, ScheduleWrite, Scope, Store,
-    Write, Written,
+    Cancellation, Commit, Cut, Error, Memory, RangeRow, Retention, RunFilter, RunRow, ScheduleWrite, Scope,
+    Store, Write, Written,
 };
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -36,6 +36,8 @@ pub struct Cluster {
     pub pace: Pace,
     /// How long a stop waits; for nodes that start from now on.
     pub drain_for: Duration,
+    /// How long rows are kept; for nodes that start from now on.
+    pub retention: Retention,
     /// The org of all schedules.
     pub org: OrgKey,
     chance: Chance,
@@ -82,6 +84,7 @@ impl Cluster {
             world,
             pace: Pace::default(),
             drain_for: Duration::from_secs(30),
+            retention: Retention::default(),
             org,
             chance: Chance::seeded(seed),
             nodes: BTreeMap::new(),
@@ -104,6 +107,7 @@ impl Cluster {
         let settings = Settings {
             pace: self.pace,
             drain_for: self.drain_for,
+            retention: self.retention,
             chance: self.chance.clone(),
             gate: gate.clone(),
             ..Settings::with_journal(JournalPlace::Memory(member.journal.clone()))

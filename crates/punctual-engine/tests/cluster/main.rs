@@ -4,6 +4,7 @@
 mod cancel;
 mod clock;
 mod crash;
+mod duties;
 mod load;
 mod nodes;
 mod plan;

@@ -46,6 +46,33 @@ fn nodes_share_the_work_and_every_tick_runs_once() {
 }
 
 #[test]
+fn nodes_are_replaced_one_by_one_and_no_tick_is_lost() {
+    let (launched, ledger) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        create_many(&cluster).await;
+        let nodes = ["a", "b", "c"];
+        for node in nodes {
+            cluster.start(node).await;
+        }
+        for (node, minute) in nodes.into_iter().zip(["10:01", "10:02", "10:03"]) {
+            cluster.until(at(&format!("{minute}:30"))).await;
+            assert_eq!(cluster.stop(node).await.left_in_flight, 0);
+            cluster.until(at(&format!("{minute}:55"))).await;
+            cluster.start(node).await;
+        }
+        cluster.until(at("10:06:30")).await;
+        (cluster.targets.launched(), cluster.ledger().await)
+    });
+    let ticks = by_tick(&launched);
+    assert_eq!((ticks.len(), launched.len()), (MANY * 6, MANY * 6));
+    assert!(ledger.iter().all(|line| line.ends_with("success")), "{ledger:?}");
+    let late = launched.iter().map(|one| one.at.duration_since(one.scheduled_for)).max();
+    assert!(
+        late.is_some_and(|late| late.as_millis() <= 1_300),
+        "the sweep finds what nobody holds: {late:?}"
+    );
+}
+
+#[test]
 fn what_a_dead_node_left_is_taken_up_within_five_seconds() {
     let (launched, ledger) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
         cluster.targets.on("one", |launch, _| Deed::succeeds(if launch.attempt == 1 { 60 } else { 1 }));

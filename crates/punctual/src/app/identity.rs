@@ -1,6 +1,7 @@
 //! Who acts: the tenant, and the person or agent in it.
 
 use punctual_plan::Owner;
+use punctual_store::{AnyStore, Scope, Store};
 
 use crate::{Failure, name};
 
@@ -34,6 +35,15 @@ impl Identity {
     /// The owner of what they make.
     pub fn owner(&self) -> Owner {
         Owner { org_id: self.org_id.clone(), user_id: self.user_id.clone() }
+    }
+
+    /// What they may see and change. The org is made when it is first used.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn scope(&self, store: &AnyStore) -> Result<Scope, Failure> {
+        let org = store.org(Scope::Engine, self.org_id.clone()).await?;
+        Ok(Scope::Org { org, user: self.user_id.clone() })
     }
 
     /// Who is said to have done something.

@@ -71,8 +71,7 @@ impl App {
     /// When it cannot be opened or was written by a newer version.
     pub async fn open(database: &Database, identity: Identity) -> Result<Self, Failure> {
         let store = database.open(Access::Visit).await?;
-        let org = store.org(Scope::Engine, identity.org_id.clone()).await?;
-        let scope = Scope::Org { org, user: identity.user_id.clone() };
+        let scope = identity.scope(&store).await?;
         Ok(Self { store, scope, identity })
     }
 

@@ -7,22 +7,25 @@ mod config;
 mod config_file;
 mod db;
 mod declare;
+mod log;
 mod reload;
 mod runs;
 mod schedule;
+mod secret;
 mod serve;
 mod shell;
 mod simulate;
 mod spec;
 mod system;
 mod why;
+mod worker;
 
 pub(crate) use simulate::View;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use punctual::{App, Database, Failure, Identity};
+use punctual::{App, Database, Failure, Identity, Secrets};
 
 use crate::output::{Format, Output};
 
@@ -78,6 +81,11 @@ enum Command {
     /// Show the settings of this installation and where each comes from
     #[command(subcommand)]
     Config(config::Config),
+    /// Take runs from a queue of the database and do each with a command, until stopped
+    Worker(worker::Worker),
+    /// Keep the values that targets refer to as `${secret:NAME}`
+    #[command(subcommand)]
+    Secret(secret::Secret),
     /// Look after the database: status, check, backup, copy
     #[command(subcommand)]
     Db(db::Db),
@@ -119,13 +127,13 @@ impl Cli {
             Command::Plan(plan) if !plan.is_alone() => None,
             Command::Why(why) if why.has_idle_world() => Some(NO_WORLD),
             Command::Why(why) if why.asks_database() => None,
-            Command::Serve(_) | Command::Schedule(_) => None,
             Command::Cancel(_) | Command::Retry(_) => None,
             Command::Runs(_)
             | Command::Logs(_)
             | Command::Audit(_)
             | Command::Backfill(_)
             | Command::System(_) => None,
+            Command::Serve(_) | Command::Schedule(_) | Command::Worker(_) | Command::Secret(_) => None,
             Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
@@ -145,6 +153,10 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     let database = || Database::choose(cli.global.database.as_deref());
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
+        Command::Worker(worker) => worker.run(&database()?, asked),
+        Command::Secret(command) => {
+            runtime()?.block_on(async { command.run(&Secrets::open(&database()?).await?, &output).await })
+        }
         Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
         Command::Schedule(command) => with_app(&database()?, async |app| command.run(app, &output).await),
         Command::Runs(runs) => with_app(&database()?, async |app| runs.run(app, &output).await),

@@ -6,9 +6,7 @@ use tracing::{error, info, warn};
 
 use super::config::SettingFlags;
 use super::config_file::ConfigFile;
-
-/// Changes how much is logged; whether that worked.
-pub(crate) type SetLevel = Box<dyn Fn(&str) -> bool + Send + Sync>;
+use super::log::SetLevel;
 
 /// What is needed to read the settings anew.
 pub(crate) struct Reload {

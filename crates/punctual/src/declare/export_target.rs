@@ -1,6 +1,6 @@
 //! Where runs go, as the keys of `target`.
 
-use punctual_plan::{Action, BreakerRule, CloudEvents, Method, Target};
+use punctual_plan::{Action, BreakerRule, CloudEvents, KILL_AFTER, Method, Process, ProcessLimits, Target};
 use serde_json::{Map, Value, json};
 
 use super::export::length;
@@ -35,9 +35,14 @@ fn action(keys: &mut Map<String, Value>, action: &Action) {
     };
     match action {
         Action::Process(process) => {
-            put("argv", Some(json!(process.argv)));
-            put("env", (!process.env.is_empty()).then(|| json!(process.env)));
-            put("cwd", process.cwd.as_ref().map(|cwd| json!(cwd)));
+            let Process { argv, env, cwd, user, limits, nice, kill_after } = process;
+            put("argv", Some(json!(argv)));
+            put("env", (!env.is_empty()).then(|| json!(env)));
+            put("cwd", cwd.as_ref().map(|cwd| json!(cwd)));
+            put("user", user.as_ref().map(|user| json!(user)));
+            put("limits", process_limits(*limits));
+            put("nice", nice.map(|nice| json!(nice)));
+            put("kill_after", (*kill_after != KILL_AFTER).then(|| json!(length(*kill_after))));
         }
         Action::Webhook(webhook) => {
             put("url", Some(json!(webhook.url)));
@@ -66,4 +71,19 @@ fn action(keys: &mut Map<String, Value>, action: &Action) {
         // The enum is open to later versions of the crate, which is built together with this one.
         _ => {}
     }
+}
+
+/// What a program may use, if anything is said about it.
+fn process_limits(limits: ProcessLimits) -> Option<Value> {
+    let ProcessLimits { memory, cpu_seconds, open_files, processes, file_size } = limits;
+    let all = [
+        ("memory", memory),
+        ("cpu_seconds", cpu_seconds),
+        ("open_files", open_files),
+        ("processes", processes),
+        ("file_size", file_size),
+    ];
+    let set = all.into_iter().filter_map(|(key, limit)| Some((key.to_owned(), json!(limit?))));
+    let keys: Map<String, Value> = set.collect();
+    (!keys.is_empty()).then_some(Value::Object(keys))
 }

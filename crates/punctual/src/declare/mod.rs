@@ -25,6 +25,7 @@ mod overlay;
 mod patch;
 mod policies;
 mod problem;
+mod process;
 mod raw;
 mod raw_target;
 mod raw_word;
@@ -40,6 +41,8 @@ mod word;
 use std::path::Path;
 
 use jiff::Timestamp;
+
+pub(crate) use nearest::hint as nearest_hint;
 
 pub use declared::{Declared, Names, Schedule, Settings};
 pub use duration::parse as duration;

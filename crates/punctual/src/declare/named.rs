@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use punctual_plan::{Action, BreakerRule, Process, Queue, Target, Webhook};
+use punctual_plan::{Action, BreakerRule, Queue, Target, Webhook};
 use punctual_time::{Calendar, DayRange, QuietHours, Weekdays, Windows};
 
 use super::builder::Builder;
@@ -135,22 +135,17 @@ impl Builder<'_> {
         Target { name, action, breaker }
     }
 
-    fn process(&mut self, raw: raw_target::Process, node: &Node) -> Process {
-        if raw.argv.first().is_none_or(String::is_empty) {
-            self.problems.add(node.place_of("argv"), "no program is named", "write `argv: [echo, hello]`");
-        }
-        Process { argv: raw.argv, env: raw.env.unwrap_or_default(), cwd: raw.cwd }
-    }
-
     fn webhook(&mut self, raw: raw_target::Webhook, node: &Node) -> Webhook {
         if !raw.url.starts_with("https://") && !raw.url.starts_with("http://") {
             let message = format!("`{}` is not a web address", raw.url);
             self.problems.add(node.place_of("url"), message, "begin it with `https://`");
         }
+        let headers = raw.headers.unwrap_or_default();
+        self.check_references(&headers, "headers", node);
         Webhook {
             url: raw.url,
             method: Word::of(raw.method).unwrap_or_default(),
-            headers: raw.headers.unwrap_or_default(),
+            headers,
             body: raw.body,
             secret: raw.secret,
             cloud_events: Word::of(raw.cloud_events).unwrap_or_default(),

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::raw_word::DurationText;
+use super::raw_word::{DurationText, SizeText, UserWord};
 use super::word::Word;
 
 /// The name of a target, or one of its own.
@@ -78,14 +78,41 @@ pub(super) struct Process {
     /// The program and its arguments; no shell reads them.
     #[schemars(length(min = 1))]
     pub(super) argv: Vec<String>,
-    /// Variables on top of the service's own.
+    /// Variables beside the few that it always has; `${secret:NAME}`, `${env:NAME}` and `${file:PATH}` are filled in.
     pub(super) env: Option<BTreeMap<String, String>>,
     /// The folder it runs in.
     pub(super) cwd: Option<String>,
+    /// Whom it runs as, by name or number; only a service that runs as root can do it.
+    pub(super) user: Option<UserWord>,
+    /// What it may use of the host.
+    pub(super) limits: Option<ProcessLimits>,
+    /// How far it steps back for other programs.
+    #[schemars(range(min = -20, max = 19))]
+    pub(super) nice: Option<i8>,
+    /// How long it has to end after SIGTERM before it is killed; `5s` without it.
+    pub(super) kill_after: Option<DurationText>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
     /// Under which name its circuit breaker is shared; that of its schedule without it.
     pub(super) name: Option<String>,
+}
+
+/// What a program may use.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ProcessLimits {
+    /// Address space.
+    pub(super) memory: Option<SizeText>,
+    /// Seconds of processor time.
+    #[schemars(range(min = 1))]
+    pub(super) cpu_seconds: Option<u64>,
+    /// Files open at once.
+    #[schemars(range(min = 4))]
+    pub(super) open_files: Option<u64>,
+    /// Processes of its user at once; root is not bound by it.
+    #[schemars(range(min = 1))]
+    pub(super) processes: Option<u64>,
+    /// The largest file it may write.
+    pub(super) file_size: Option<SizeText>,
 }
 
 /// Sends a web request.

@@ -11,6 +11,7 @@ mod progress;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schedules;
+pub(crate) mod secrets;
 pub(crate) mod settings;
 pub(crate) mod simulate;
 pub(crate) mod system;

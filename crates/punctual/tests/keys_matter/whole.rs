@@ -172,7 +172,7 @@ const SECTIONS: [Row; 31] = [
 ];
 
 /// Schedules and the parts of their keys.
-const SCHEDULES: [Row; 13] = [
+const SCHEDULES: [Row; 14] = [
     ("Schedule", "name target", "{schedules: [{name: a, every: 1h, target: TARGET}]}", ""),
     (
         "Schedule",
@@ -236,8 +236,16 @@ const SCHEDULES: [Row; 13] = [
     ),
     (
         "TargetForm/process",
-        "type argv env cwd name",
-        "{schedules: [{name: a, every: 1h, target: {type: process, argv: [x], env: {A: b}, cwd: /srv, name: b}}]}",
+        "type argv env cwd user limits nice kill_after name",
+        "{schedules: [{name: a, every: 1h, target: {type: process, argv: [x], env: {A: b}, cwd: /srv, user: nobody, \
+         limits: {memory: 512M}, nice: 5, kill_after: 10s, name: b}}]}",
+        "",
+    ),
+    (
+        "ProcessLimits",
+        "memory cpu_seconds open_files processes file_size",
+        "{schedules: [{name: a, every: 1h, target: {type: process, argv: [x], limits: {memory: 1G, cpu_seconds: 60, open_files: 64, \
+         processes: 9, file_size: 10M}}}]}",
         "",
     ),
     (
