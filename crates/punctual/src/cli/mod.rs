@@ -6,6 +6,7 @@ mod backfill;
 mod config;
 mod db;
 mod declare;
+mod maintenance;
 mod reload;
 mod runs;
 mod schedule;
@@ -71,7 +72,7 @@ enum Command {
     Audit(audit::Audit),
     /// Run ticks of the past; shows them first, and what the ledger has for them
     Backfill(backfill::Backfill),
-    /// Look after the installation: breakers, nodes, health
+    /// Look after the installation: breakers, nodes, health, maintenance
     #[command(subcommand)]
     System(system::System),
     /// Show the settings of this installation and where each comes from
