@@ -13,6 +13,7 @@ use crate::Metrics;
 use crate::batch::Sender;
 use crate::complaint::Complaints;
 use crate::lease::Lease;
+use crate::membership::Shared;
 
 /// What one look at the due rows gave.
 pub(crate) struct Admitted {
@@ -30,14 +31,24 @@ pub(crate) struct Admitted {
 
 /// Admits what is due.
 pub(crate) struct Admitter {
-    pub(crate) lease: Arc<Lease>,
-    pub(crate) sender: Sender,
-    pub(crate) pace: Pace,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) complaints: Complaints,
+    lease: Arc<Lease>,
+    sender: Sender,
+    pace: Pace,
+    metrics: Arc<Metrics>,
+    complaints: Complaints,
 }
 
 impl Admitter {
+    pub(crate) fn new(shared: &Shared, pace: Pace) -> Self {
+        Self {
+            lease: Arc::clone(&shared.lease),
+            sender: shared.sender.clone(),
+            pace,
+            metrics: Arc::clone(&shared.metrics),
+            complaints: Complaints::default(),
+        }
+    }
+
     /// Judges everything that is due at `now` and commits the verdicts.
     pub(crate) async fn pass<S: Store>(
         &mut self,
@@ -113,7 +124,7 @@ impl Admitted {
             Verdict::Skip(reason) => info!(%run, schedule, %tick, status = "skipped", %reason, "not run"),
             Verdict::Miss(reason) => info!(%run, schedule, %tick, status = "missed", %reason, "not run"),
             Verdict::Fail(reason) => {
-                info!(%run, schedule, %tick, status = "failed", %reason, "not run again")
+                info!(%run, schedule, %tick, status = "failed", %reason, "not run again");
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The engine: start it, let it run, ask it to stop. `start.rs` puts it together.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -13,7 +13,6 @@ use tracing::{error, info, warn};
 use crate::admitter::Admitter;
 use crate::batch::Sender;
 use crate::flights::Flights;
-use crate::journal::Journal;
 use crate::launch::{Targets, Why};
 use crate::launcher::Launcher;
 use crate::membership::{Beat, Membership};
@@ -46,7 +45,6 @@ pub struct Engine<S, C, T> {
     pub(crate) membership: Membership,
     pub(crate) launcher: Launcher<C, T>,
     pub(crate) flights: Arc<Flights>,
-    pub(crate) journal: Arc<Mutex<Journal>>,
     pub(crate) settler: JoinSet<()>,
     pub(crate) settled: Arc<Notify>,
     pub(crate) duties: JoinSet<()>,
@@ -73,7 +71,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.look_at_clocks().await;
             self.tend().await;
             let mut next = vec![];
-            if !self.is_behind && !self.launcher.is_full() {
+            // A lease that is not certain any more gives no right to admit; the next heartbeat tells.
+            let may_admit = self.membership.lease.certain(self.time.clock()).is_some();
+            if may_admit && !self.is_behind && !self.launcher.is_full() {
                 let own = self.membership.own();
                 next.extend(self.admit(own).await);
                 if let Some(late) = self.membership.sweep(self.time.now()) {
@@ -159,17 +159,16 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Stops all work of the lease that was lost and takes another one.
     async fn join_again(&mut self) -> Result<(), Error> {
         self.metrics.fence_losses.add(1);
-        let unlaunched = self.flights.cancel_all(&Why::Fenced);
+        self.flights.cancel_all(&Why::Fenced);
         self.launcher.hand_back();
         error!(
             stopped = self.launcher.in_flight(),
             "the lease was lost: what runs here does not count any more"
         );
-        self.membership.unlaunched.extend(unlaunched);
         let node = self.settings.node(self.time.now());
         let fence = self.membership.join_again(&*self.store, &self.time, node).await?;
         info!(fence = fence.0, "this node has a new lease");
-        let noted = self.journal.lock().unwrap_or_else(PoisonError::into_inner).joined(fence);
+        let noted = self.membership.journal.lock().unwrap_or_else(PoisonError::into_inner).joined(fence);
         if let Err(problem) = noted {
             warn!(%problem, "the launch journal cannot be written");
         }

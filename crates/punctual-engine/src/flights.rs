@@ -50,14 +50,11 @@ impl Flights {
         }
     }
 
-    /// Tells everything to end and forgets what was not launched; gives back those.
-    pub(crate) fn cancel_all(&self, why: &Why) -> Vec<RunKey> {
+    /// Tells everything to end and forgets what was not launched.
+    pub(crate) fn cancel_all(&self, why: &Why) {
         let mut flights = self.flights();
         flights.values().for_each(|flight| flight.canceller.cancel(why.clone()));
-        let waiting = flights.iter().filter(|(_, flight)| !flight.is_launched);
-        let waiting: Vec<RunKey> = waiting.map(|((run, _), _)| *run).collect();
         flights.retain(|_, flight| flight.is_launched);
-        waiting
     }
 
     /// The attempts under a fence.

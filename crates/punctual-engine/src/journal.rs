@@ -10,11 +10,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use punctual_plan::{Fence, Outcome, RunKey};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 /// A longer journal is rewritten with the runs that are still in flight.
 const BYTES_MAX: u64 = 1 << 20;
@@ -70,7 +72,12 @@ pub(crate) struct Journal {
 /// What it is written on.
 #[derive(Debug)]
 enum Paper {
-    File { path: PathBuf, file: File },
+    File {
+        path: PathBuf,
+        file: File,
+        /// Held as long as the journal is open: two processes would tear it apart.
+        _lock: File,
+    },
     Memory(MemoryJournal),
 }
 
@@ -79,13 +86,14 @@ impl Journal {
     pub(crate) fn open(place: &JournalPlace) -> io::Result<Self> {
         let (text, paper) = match place {
             JournalPlace::File(path) => {
+                let lock = lock(path)?;
                 let text = match std::fs::read(path) {
                     Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                     Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
                     Err(error) => return Err(error),
                 };
                 let file = OpenOptions::new().append(true).create(true).open(path)?;
-                (text, Paper::File { path: path.clone(), file })
+                (text, Paper::File { path: path.clone(), file, _lock: lock })
             }
             JournalPlace::Memory(memory) => (memory.text(), Paper::Memory(memory.clone())),
         };
@@ -101,6 +109,11 @@ impl Journal {
     /// Whether it speaks for a lease: what was admitted under it and is not in here was never launched.
     pub(crate) fn is_of(&self, fence: Fence) -> bool {
         self.fences.contains(&fence)
+    }
+
+    /// The leases that it speaks for.
+    pub(crate) fn fences(&self) -> impl Iterator<Item = Fence> {
+        self.fences.iter().copied()
     }
 
     /// Notes a lease before anything is admitted under it.
@@ -162,7 +175,7 @@ impl Journal {
         text.extend(self.open.iter().map(|(run, known)| line(*run, known)));
         self.bytes = text.len() as u64;
         match &mut self.paper {
-            Paper::File { path, file } => {
+            Paper::File { path, file, .. } => {
                 let fresh = path.with_extension("rewrite");
                 std::fs::write(&fresh, &text)?;
                 std::fs::rename(&fresh, &*path)?;
@@ -171,6 +184,18 @@ impl Journal {
             Paper::Memory(memory) => memory.set(text),
         }
         Ok(())
+    }
+}
+
+/// Takes the lock beside a journal; it ends with the process, however that ends.
+fn lock(path: &Path) -> io::Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).open(name)?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(lock),
+        Err(Errno::WOULDBLOCK) => Err(io::Error::other("another process serves with it")),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -305,9 +330,11 @@ mod tests {
         journal.launching(RunKey(2), 1).unwrap();
         journal.joined(Fence(5)).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "F 3\nL 2 1\nF 5\n");
+        assert!(Journal::open(&place).is_err(), "it is this one's as long as it is open");
+        drop(journal);
         let read = Journal::open(&place).unwrap();
         assert_eq!([3, 4, 5].map(|fence| read.is_of(Fence(fence))), [true, false, true]);
-        assert_eq!(journal.known(RunKey(1), 1), None);
+        assert_eq!(read.known(RunKey(1), 1), None);
     }
 
     #[test]

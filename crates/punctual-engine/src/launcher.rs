@@ -164,7 +164,20 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             Some(Why::Fenced) => debug!(run = %run.run, "stopped: the lease was lost"),
             // The ledger has its end. Only a success that was quicker than the wish is worth a word.
             Some(_) if is_cancelled => self.tell(News::Gone { run: run.run, attempt: run.attempt }),
-            _ => self.report(run, fence, started_at, finished),
+            _ => {
+                let at = self.time.now();
+                self.note_end(run, &finished.outcome, at);
+                let report = Report {
+                    run: run.run,
+                    attempt: run.attempt,
+                    token: AttemptToken::Node(fence),
+                    outcome: finished.outcome,
+                    started_at,
+                    at,
+                    output: finished.output,
+                };
+                self.report(run, report);
+            }
         }
     }
 
@@ -184,21 +197,9 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         })
     }
 
-    fn report(&self, run: &Launchable, fence: Fence, started_at: Option<Timestamp>, finished: Finished) {
-        let at = self.time.now();
-        self.note_end(run, &finished.outcome, at);
-        let report = Report {
-            run: run.run,
-            attempt: run.attempt,
-            token: AttemptToken::Node(fence),
-            outcome: finished.outcome,
-            started_at,
-            at,
-            output: finished.output,
-        };
-        let ended =
-            Ended { report, definition: Arc::clone(&run.definition), scheduled_for: run.scheduled_for };
-        self.tell(News::Ended(Box::new(ended)));
+    fn report(&self, run: &Launchable, report: Report) {
+        let (definition, scheduled_for) = (Arc::clone(&run.definition), run.scheduled_for);
+        self.tell(News::Ended(Box::new(Ended { report, definition, scheduled_for })));
     }
 
     fn note_end(&self, run: &Launchable, outcome: &Outcome, at: Timestamp) {

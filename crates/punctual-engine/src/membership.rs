@@ -1,17 +1,18 @@
 //! Membership: the node's lease, its shards, and what it takes up from nodes that are gone.
 
-use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Fence, Outcome, RunKey};
+use punctual_plan::{Fence, Outcome};
 use punctual_store::{
     AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
 };
 use tracing::{error, info, warn};
 
 use crate::batch::Sender;
+use crate::journal::Journal;
 use crate::lease::{Lease, Moment};
+use crate::recover::Recovery;
 use crate::time::Time;
 use crate::{Clock, Metrics};
 
@@ -32,12 +33,19 @@ pub(crate) struct Membership {
     pub(crate) lease: Arc<Lease>,
     pub(crate) sender: Sender,
     pub(crate) metrics: Arc<Metrics>,
-    /// Admitted under an earlier fence of this process, and certainly not launched.
-    pub(crate) unlaunched: HashSet<RunKey>,
+    pub(crate) journal: Arc<Mutex<Journal>>,
     shards: Shards,
     may_plan: bool,
     beat_at: Timestamp,
     sweep_at: Timestamp,
+}
+
+/// What a membership shares with the other steps.
+pub(crate) struct Shared {
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) sender: Sender,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) journal: Arc<Mutex<Journal>>,
 }
 
 /// What a heartbeat came to.
@@ -52,12 +60,13 @@ pub(crate) enum Beat {
 }
 
 impl Membership {
-    pub(crate) fn new(joined: &Joined, lease: Arc<Lease>, sender: Sender, metrics: Arc<Metrics>) -> Self {
+    pub(crate) fn new(joined: &Joined, shared: Shared) -> Self {
+        let Shared { lease, sender, metrics, journal } = shared;
         Self {
             lease,
             sender,
             metrics,
-            unlaunched: HashSet::new(),
+            journal,
             shards: Shards::All,
             may_plan: joined.may_plan,
             beat_at: Timestamp::MIN,
@@ -139,8 +148,8 @@ impl Membership {
         Ok(joined.fence)
     }
 
-    /// Takes up the runs of nodes that are gone. They are in doubt, for the journal of their node is not here; those
-    /// that this process had admitted before it lost its lease, and had not launched, are launched.
+    /// Takes up the runs of nodes that are gone. They are in doubt, for the journal of their node is not here; of those
+    /// that this process itself had admitted before it lost its lease, the journal knows what was not launched.
     pub(crate) async fn take_up<S: Store>(
         &mut self,
         store: &S,
@@ -152,14 +161,30 @@ impl Membership {
             return Ok(Vec::new());
         }
         self.metrics.runs_taken_over.add(left.len() as u64);
-        let (own, others): (Vec<Orphan>, Vec<Orphan>) =
-            left.into_iter().partition(|orphan| self.unlaunched.remove(&orphan.launch.run));
-        warn!(runs = others.len(), launched_now = own.len(), "took up what a node left in flight");
-        let reports: Vec<Report> = others.iter().map(|orphan| in_doubt(&orphan.launch, fence, now)).collect();
+        let (launches, reports) = self.sort(left, fence, now);
+        warn!(settled = reports.len(), launched_now = launches.len(), "took up what was left in flight");
         if !reports.is_empty() {
             self.sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
+            let settled: Vec<_> = reports.iter().map(|report| (report.run, report.attempt)).collect();
+            let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(&settled);
+            if let Err(problem) = forgotten {
+                warn!(%problem, "the launch journal cannot be shortened");
+            }
         }
-        Ok(own.into_iter().map(|orphan| orphan.launch).collect())
+        Ok(launches)
+    }
+
+    fn sort(&self, left: Vec<Orphan>, fence: Fence, now: Timestamp) -> (Vec<Launchable>, Vec<Report>) {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let recovery = Recovery { journal: &journal, fence, now };
+        let (mut launches, mut reports) = (Vec::new(), Vec::new());
+        for orphan in left {
+            match recovery.judge(&orphan) {
+                Some(report) => reports.push(report),
+                None => launches.push(orphan.launch),
+            }
+        }
+        (launches, reports)
     }
 }
 

@@ -11,17 +11,18 @@ use crate::Metrics;
 use crate::batch::Sender;
 use crate::complaint::Complaints;
 use crate::lease::Lease;
+use crate::membership::Shared;
 
 /// Schedules in one planning batch: small enough that what is due meanwhile does not wait for it.
 const PLANNABLE_MAX: usize = 1_000;
 
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
-    pub(crate) lease: Arc<Lease>,
-    pub(crate) sender: Sender,
-    pub(crate) pace: Pace,
-    pub(crate) metrics: Arc<Metrics>,
-    pub(crate) complaints: Complaints,
+    lease: Arc<Lease>,
+    sender: Sender,
+    pace: Pace,
+    metrics: Arc<Metrics>,
+    complaints: Complaints,
 }
 
 /// What one batch of planning came to.
@@ -38,6 +39,16 @@ pub(crate) enum Planned {
 }
 
 impl Planner {
+    pub(crate) fn new(shared: &Shared, pace: Pace) -> Self {
+        Self {
+            lease: Arc::clone(&shared.lease),
+            sender: shared.sender.clone(),
+            pace,
+            metrics: Arc::clone(&shared.metrics),
+            complaints: Complaints::default(),
+        }
+    }
+
     /// Plans one batch of what wants planning at `now`.
     pub(crate) async fn pass<S: Store>(
         &mut self,

@@ -46,7 +46,7 @@ pub(crate) async fn recover<S: Store>(
 
 impl Recovery<'_> {
     /// What is known of a run that was left in flight; nothing if it was never launched.
-    fn judge(&self, orphan: &Orphan) -> Option<Report> {
+    pub(crate) fn judge(&self, orphan: &Orphan) -> Option<Report> {
         let run = &orphan.launch;
         let doubt = in_doubt(run, self.fence, self.now);
         match self.journal.known(run.run, run.attempt) {

@@ -9,15 +9,13 @@ use tokio::task::JoinSet;
 
 use crate::admitter::Admitter;
 use crate::batch::Sender;
-use crate::complaint::Complaints;
 use crate::duties::Duties;
 use crate::flights::Flights;
 use crate::journal::Journal;
-use crate::lanes::Lanes;
 use crate::launch::Targets;
 use crate::launcher::{Launcher, Shared};
 use crate::lease::{Lease, Moment};
-use crate::membership::Membership;
+use crate::membership::{self, Membership};
 use crate::planner::Planner;
 use crate::recover::{Recovery, recover};
 use crate::settler::Settler;
@@ -41,6 +39,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let asked = Moment::of(&*clock);
         let node = settings.node(clock.now());
         let lasts = node.lease;
+        // The journal is this process's alone, so whoever wrote in it before is gone: nobody waits for those leases.
+        for earlier in journal.fences() {
+            store.leave(earlier).await?;
+        }
         let joined = store.join(node).await?;
         let fence = joined.fence;
         let database = store.now().await?;
@@ -50,7 +52,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let now = time.now();
         let launches = recover(&*store, &sender, Recovery { journal: &journal, fence, now }).await?;
         journal.begin(fence).map_err(unusable)?;
-        let metrics = Arc::new(Metrics::default());
+        let (journal, metrics) = (Arc::new(Mutex::new(journal)), Arc::new(Metrics::default()));
         let mut engine =
             assemble(Parts { store, time, lease, journal, metrics, sender, settings }, targets, &joined);
         engine.launch(launches, fence);
@@ -63,7 +65,7 @@ struct Parts<S, C> {
     store: Arc<S>,
     time: Arc<Time<C>>,
     lease: Arc<Lease>,
-    journal: Journal,
+    journal: Arc<Mutex<Journal>>,
     metrics: Arc<Metrics>,
     sender: Sender,
     settings: Settings,
@@ -75,7 +77,6 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     joined: &punctual_store::Joined,
 ) -> Engine<S, C, T> {
     let Parts { store, time, lease, journal, metrics, sender, settings } = parts;
-    let journal = Arc::new(Mutex::new(journal));
     let (news, inbox) = mpsc::unbounded_channel();
     let (messages, wanted) = mpsc::channel(1);
     let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
@@ -95,47 +96,34 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         retention: settings.retention,
         metrics: Arc::clone(&metrics),
     };
-    let launcher = Launcher::new(Shared {
+    let shared = Shared {
         time: Arc::clone(&time),
         targets,
         lease: Arc::clone(&lease),
         journal: Arc::clone(&journal),
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
-        lanes: Mutex::new(Lanes::default()),
+        lanes: Mutex::default(),
         news,
         settings: settings.clone(),
-    });
-    let pace = settings.bounded_pace();
+    };
+    let node = membership::Shared { lease, sender: sender.clone(), metrics: Arc::clone(&metrics), journal };
     Engine {
         watch: Watch::new(time.clock()),
-        planner: Planner {
-            lease: Arc::clone(&lease),
-            sender: sender.clone(),
-            pace,
-            metrics: Arc::clone(&metrics),
-            complaints: Complaints::default(),
-        },
-        admitter: Admitter {
-            lease: Arc::clone(&lease),
-            sender: sender.clone(),
-            pace,
-            metrics: Arc::clone(&metrics),
-            complaints: Complaints::default(),
-        },
-        membership: Membership::new(joined, lease, sender.clone(), Arc::clone(&metrics)),
+        planner: Planner::new(&node, settings.bounded_pace()),
+        admitter: Admitter::new(&node, settings.bounded_pace()),
+        membership: Membership::new(joined, node),
+        launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
         duties: only(settings.task(duties.run(wanted))),
+        pace: settings.bounded_pace(),
         plan_at: Some(Timestamp::MIN),
         is_behind: true,
         ask_ended_at: None,
         store,
         time,
         settings,
-        pace,
-        launcher,
         flights,
-        journal,
         settled,
         messages,
         metrics,

@@ -156,7 +156,7 @@ fn what_is_exported_is_read_as_the_same_definition() {
     let (mut dice, mut ground) = (Dice(20_261_115), ground());
     let (now, whens, targets, optional) = (ground.now, whens(), targets(), optional());
     let mut is_read = vec![0; whens.len()];
-    for _ in 0..20_000 {
+    for _ in 0..2_000 {
         let place = dice.roll(whens.len());
         let mut keys = Map::new();
         keys.insert("name".to_owned(), json!("a name/of it"));
@@ -185,7 +185,7 @@ fn what_is_exported_is_read_as_the_same_definition() {
         assert_eq!(export(&again, &names).get("name"), exported.get("name"));
     }
     let unread: Vec<&Value> =
-        whens.iter().zip(&is_read).filter(|(_, count)| **count < 20).map(|(when, _)| when).collect();
+        whens.iter().zip(&is_read).filter(|(_, count)| **count < 5).map(|(when, _)| when).collect();
     assert!(unread.is_empty(), "hardly ever read: {unread:?}");
 }
 

@@ -173,6 +173,11 @@ impl Cluster {
         self.process(name).metrics.text()
     }
 
+    /// What the world's clock shows.
+    pub fn now(&self) -> Timestamp {
+        self.world.now()
+    }
+
     /// Lets time pass until the world's clock shows `at`.
     pub async fn until(&self, at: Timestamp) {
         while let Ok(left) = Duration::try_from(at.duration_since(self.world.now()))

@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use crate::*;
 use data::{Data, Time};
@@ -62,22 +62,18 @@ pub struct Memory {
     seen: AtomicU64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Everything {
     data: Mutex<Data>,
     faults: Mutex<Faults>,
-    changes: watch::Sender<u64>,
-}
-
-impl Default for Everything {
-    fn default() -> Self {
-        Self { data: Mutex::default(), faults: Mutex::default(), changes: watch::Sender::new(0) }
-    }
+    changes: AtomicU64,
+    /// Wakes in the order of waiting, so that a simulation is decided by its seed.
+    changed: Notify,
 }
 
 impl Clone for Memory {
     fn clone(&self) -> Self {
-        let seen = AtomicU64::new(*self.shared.changes.borrow());
+        let seen = AtomicU64::new(self.shared.changes.load(Ordering::SeqCst));
         Self { shared: Arc::clone(&self.shared), own: AtomicU64::new(0), seen }
     }
 }
@@ -146,7 +142,8 @@ impl Memory {
         }
         let answer = change(&mut lock(&self.shared.data));
         self.own.fetch_add(1, Ordering::SeqCst);
-        self.shared.changes.send_modify(|total| *total += 1);
+        self.shared.changes.fetch_add(1, Ordering::SeqCst);
+        self.shared.changed.notify_waiters();
         if fate == Fate::GoesUnanswered { Err(Error::Unanswered { doing }) } else { answer }
     }
 }
@@ -204,15 +201,15 @@ impl Store for Memory {
     }
 
     async fn changed(&self) {
-        let mut total = self.shared.changes.subscribe();
         loop {
-            let foreign = total.borrow_and_update().saturating_sub(self.own.load(Ordering::SeqCst));
+            // Listened for before the look, so that no change falls between.
+            let next = self.shared.changed.notified();
+            let total = self.shared.changes.load(Ordering::SeqCst);
+            let foreign = total.saturating_sub(self.own.load(Ordering::SeqCst));
             if self.seen.swap(foreign, Ordering::SeqCst) < foreign {
                 return;
             }
-            if total.changed().await.is_err() {
-                return;
-            }
+            next.await;
         }
     }
 

@@ -6,7 +6,7 @@ use punctual_plan::{
 };
 use punctual_time::human::{self, Context, Parsed};
 use punctual_time::{
-    Anchor, Bounds, Cron, Dialect, DstRule, Interval, Once, Spec, Timing, Weekdays, Windows, Zone,
+    Anchor, Bounds, Calendar, Cron, Dialect, DstRule, Interval, Once, Spec, Timing, Weekdays, Windows, Zone,
 };
 use serde_json::{Map, Value, json};
 
@@ -124,7 +124,7 @@ impl Keys {
         let Windows { only_between, not_on, calendars, quiet_hours } = &frame.windows;
         self.some("only_between", only_between.map(|range| json!(range.to_string())));
         let days = (0..7).filter(|day| not_on.contains(*day)).map(|day| DAYS[day as usize]);
-        let words: Vec<&str> = days.chain(calendars.iter().map(|calendar| calendar.name())).collect();
+        let words: Vec<&str> = days.chain(calendars.iter().map(Calendar::name)).collect();
         self.some("not_on", (!words.is_empty()).then(|| json!(words)));
         let quiet: Vec<&str> = quiet_hours.iter().map(|quiet| quiet.name.as_str()).collect();
         self.some("quiet_hours", (!quiet.is_empty()).then(|| json!(quiet)));

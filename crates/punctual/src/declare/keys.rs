@@ -49,7 +49,7 @@ pub fn read_keys(
     let failure = std::mem::take(&mut builder.problems).into_failure(&sources);
     match (failure, placed) {
         (None, Some(placed)) => Ok(placed.schedule),
-        (Some(failure), _) => Err(retold(failure, &paths, told)),
+        (Some(failure), _) => Err(retold(&failure, &paths, told)),
         (None, None) => {
             Err(Failure::invalid("these keys make no schedule", "compare them with `punctual schema`"))
         }
@@ -84,7 +84,7 @@ fn tree(keys: &Map<String, Value>, above: &str, sources: &mut Vec<Source>) -> No
 }
 
 /// A message in which the keys that it names are those that the person knows.
-fn retold(failure: Failure, paths: &[String], told: &dyn Fn(&str) -> String) -> Failure {
+fn retold(failure: &Failure, paths: &[String], told: &dyn Fn(&str) -> String) -> Failure {
     let retell = |text: &str| -> String {
         let part = |(number, part): (usize, &str)| -> String {
             let is_key = number % 2 == 1 && (is_key(part) || paths.iter().any(|path| path == part));
@@ -92,7 +92,8 @@ fn retold(failure: Failure, paths: &[String], told: &dyn Fn(&str) -> String) -> 
         };
         text.split('`').enumerate().map(part).collect::<Vec<_>>().join("`")
     };
-    Failure { message: retell(&failure.message), hint: failure.hint.as_deref().map(retell), ..failure }
+    let hint = failure.hint.as_deref().map(retell);
+    Failure { kind: failure.kind, message: retell(&failure.message), hint }
 }
 
 /// Whether a word is a key of a schedule.

@@ -60,9 +60,9 @@ impl Patch {
     /// that, and English text that of the keys that it says itself.
     pub fn lay(&self, keys: &mut Map<String, Value>, now: Timestamp) {
         for (path, value) in &self.changes {
-            let is_way = WAYS.contains(&path.as_str()) && value.is_some();
-            if is_way {
-                self.make_way(path, keys);
+            let way = path.strip_suffix(".schedule").unwrap_or(path);
+            if WAYS.contains(&way) && value.is_some() {
+                self.make_way(way, keys);
             }
             match path.split_once('.') {
                 Some((group, key)) => lay_below(keys, group, (key, value.as_ref())),
@@ -75,7 +75,7 @@ impl Patch {
     }
 
     fn make_way(&self, way: &str, keys: &mut Map<String, Value>) {
-        let is_kept = |key: &str| self.get(key).is_some();
+        let is_kept = |key: &str| self.has(key);
         keys.retain(|key, _| !WAYS.contains(&key.as_str()) || is_kept(key));
         for (key, ways) in MEANINGFUL {
             if !ways.contains(&way) && !is_kept(key) {

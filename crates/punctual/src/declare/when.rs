@@ -150,7 +150,7 @@ impl Builder<'_> {
     fn set_anchor(&mut self, raw: &Common, node: &Node, timing: &mut Timing) {
         let Some(text) = &raw.anchor_at else { return };
         let place = node.place_of("anchor_at");
-        match text.trim().parse().or_else(|_| Once::parse(text, &timing.zone).map(|once| once.instant())) {
+        match text.trim().parse().or_else(|_| Once::parse(text, &timing.zone).map(Once::instant)) {
             Ok(at) => timing.created_at = at,
             Err(error) => self.problems.refuse(place, error),
         }
