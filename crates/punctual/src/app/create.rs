@@ -199,6 +199,7 @@ fn taken(name: &str) -> Failure {
 }
 
 /// Who makes a schedule.
+#[derive(Clone, Copy)]
 struct Maker<'a> {
     now: Timestamp,
     by: &'a str,

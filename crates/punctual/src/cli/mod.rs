@@ -100,7 +100,7 @@ enum Command {
 
 /// Why an option of all commands is refused by some.
 const NO_DATABASE: &str = "`--database` has no meaning here: this command needs none";
-const NO_JSON: &str = "`--json` has no meaning here: completions and manual pages have their own form";
+const NO_JSON: &str = "`--json` has no meaning here: what is printed has its own form";
 
 const NO_WORLD: &str = "a world has no meaning without `--file`: the ledger says what happened";
 
@@ -111,10 +111,11 @@ impl Cli {
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
+            Command::Logs(_) if cli.global.json => Some(NO_JSON),
             Command::Why(why) if why.has_idle_world() => Some(NO_WORLD),
             Command::Why(why) if why.asks_database() => None,
             Command::Serve(_) | Command::Schedule(_) => None,
-            Command::Cancel(_) | Command::Retry(_) => None,
+            Command::Cancel(_) | Command::Retry(_) | Command::Config(_) => None,
             Command::Runs(_)
             | Command::Logs(_)
             | Command::Audit(_)
@@ -151,7 +152,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             let database = database()?;
             with_app(&database, async |app| system.run(app, &database, &output).await)
         }
-        Command::Config(config) => config.run(&output),
+        Command::Config(config) => config.run(cli.global.database.as_deref(), &output),
         Command::Why(why) if why.asks_database() => {
             with_app(&database()?, async |app| why.ask(app, &output).await)
         }

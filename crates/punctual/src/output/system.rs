@@ -169,6 +169,7 @@ pub(crate) fn checks(output: &Output, checks: &[Check]) -> Result<(), Failure> {
 }
 
 /// What the end of a maintenance came to.
+#[derive(Clone, Copy)]
 pub(crate) struct Ended<'a> {
     /// Whether it was on.
     pub(crate) was_on: bool,
