@@ -94,3 +94,17 @@ fn a_server_that_is_told_to_reload_takes_what_it_can_and_says_what_it_cannot() {
     serving.wait_for("the old ones stay");
     serving.stop();
 }
+
+#[test]
+fn a_schedule_that_does_not_say_takes_the_policies_of_the_settings() {
+    let person = Person::new();
+    let create = |name: &str, policy: &str| {
+        let line = ["schedule", "create", "--name", name, "--cron", "@daily", "--", "true"];
+        let mut command = person.command(&line);
+        command.env("PUNCTUAL_DEFAULT_OVERLAP_POLICY", policy).env("XDG_CONFIG_HOME", person.home());
+        command.output().expect("the program starts").status.code()
+    };
+    assert_eq!((create("a", "queue"), create("b", "sometimes")), (Some(0), Some(4)));
+    let why = person.json(&["why", "a", "--at", "2100-01-01T00:00Z"]).to_string();
+    assert!(why.contains("`if_running: queue`"), "{why}");
+}
