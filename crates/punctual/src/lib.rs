@@ -18,10 +18,10 @@ mod zone;
 
 pub use app::{
     Acted, App, Applied, Audited, BACKFILL_MAX, Backfill, BackfillPlan, BreakerHistory, CANCEL_MAX,
-    Cancelled, Check, Consultation, Created, Difference, Edition, Follow, Health, History, Identity, Instant,
-    Listing, Nodes, Occasion, OpenStretch, Outlook, Page, PastEntry, PastTick, Proposal, Proposed, Published,
-    Request, Retried, RunsAsked, SET, SharedChange, Step, Toggle, Told, Triggered, Wanted, Wish, differences,
-    is_alive, lateness, request_id, run_named, ticks, zone_of,
+    Cancelled, Check, Consultation, Created, Difference, Edition, Extent, Follow, Health, History, Identity,
+    Instant, Listing, Maintenance, Nodes, Occasion, OpenStretch, Outlook, Page, PastEntry, PastTick,
+    Proposal, Proposed, Published, Request, Retried, RunsAsked, SET, SharedChange, Step, Toggle, Told,
+    Triggered, Wanted, Wish, differences, is_alive, lateness, request_id, run_named, ticks, zone_of,
 };
 pub use database::Database;
 pub use declare::duration;
