@@ -3,6 +3,7 @@
 mod act;
 mod audit;
 mod backfill;
+mod complete;
 mod config;
 mod db;
 mod declare;
@@ -47,8 +48,11 @@ pub(crate) struct Global {
     #[arg(long, global = true, env = "DATABASE_URL", hide_env_values = true, value_name = "DATABASE")]
     database: Option<String>,
     /// Print JSON, as is also done when the output is not a terminal
-    #[arg(long, global = true)]
+    #[arg(long, global = true, conflicts_with = "is_text")]
     json: bool,
+    /// Print text for people, as is also done on a terminal
+    #[arg(long = "text", global = true)]
+    is_text: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,6 +63,9 @@ enum Command {
     /// Create, list and delete schedules, and read their ledger
     #[command(subcommand)]
     Schedule(schedule::Schedule),
+    /// Put single items on a queue, without a schedule
+    #[command(subcommand)]
+    Request(schedule::Request),
     /// Show the ledger: what ran, what did not, and why
     Runs(runs::Runs),
     /// Print what a run has printed
@@ -91,6 +98,9 @@ enum Command {
     Why(why::Why),
     /// Print the JSON Schema of files of schedules, for editors
     Schema(declare::Schema),
+    /// Answer a completion script
+    #[command(hide = true)]
+    Complete(complete::Complete),
     /// Print the completions for a shell
     Completions(shell::Completions),
     /// Print the manual page, or write all pages into a folder
@@ -112,7 +122,8 @@ impl Cli {
         let refused = match &cli.command {
             Command::Why(why) if why.has_idle_world() => Some(NO_WORLD),
             Command::Why(why) if why.asks_database() => None,
-            Command::Serve(_) | Command::Schedule(_) => None,
+            Command::Schedule(command) if command.needs_none() && is_database_given => Some(NO_DATABASE),
+            Command::Serve(_) | Command::Schedule(_) | Command::Request(_) | Command::Complete(_) => None,
             Command::Cancel(_) | Command::Retry(_) => None,
             Command::Runs(_)
             | Command::Logs(_)
@@ -133,12 +144,15 @@ impl Cli {
 
 /// Carries out a command line.
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
-    let asked = cli.global.json.then_some(Format::Json);
+    let asked = cli.global.json.then_some(Format::Json).or(cli.global.is_text.then_some(Format::Text));
     let output = Output::to_stdout(asked.unwrap_or_else(Format::for_stdout));
     let database = || Database::choose(cli.global.database.as_deref());
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
         Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
+        Command::Schedule(command) if command.needs_none() => command.answer(&output),
+        Command::Complete(complete) => with_app(&database()?, async |app| complete.run(app, &output).await),
+        Command::Request(request) => with_app(&database()?, async |app| request.run(app, &output).await),
         Command::Schedule(command) => with_app(&database()?, async |app| command.run(app, &output).await),
         Command::Runs(runs) => with_app(&database()?, async |app| runs.run(app, &output).await),
         Command::Logs(logs) => with_app(&database()?, async |app| logs.run(app, &output).await),

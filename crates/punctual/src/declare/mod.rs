@@ -43,7 +43,7 @@ use jiff::Timestamp;
 
 pub use declared::{Declared, Names, Schedule, Settings};
 pub use duration::parse as duration;
-pub use export::{export, length};
+pub use export::{export, length, limits};
 pub use forecast::{DAY, Forecast};
 pub use ground::Ground;
 pub use keys::read_keys;

@@ -6,8 +6,11 @@ pub(crate) mod backfill;
 pub(crate) mod database;
 mod ledger;
 pub(crate) mod plan;
+pub(crate) mod progress;
 pub(crate) mod run;
 pub(crate) mod runs;
+mod schedule;
+pub(crate) mod schedule_text;
 pub(crate) mod schedules;
 pub(crate) mod settings;
 pub(crate) mod simulate;
@@ -64,6 +67,11 @@ impl Output {
             }
         };
         to_stdout(said.as_bytes())
+    }
+
+    /// Whether programs read it.
+    pub(crate) fn is_json(&self) -> bool {
+        self.format == Format::Json
     }
 
     /// Many JSON values, one a line, whatever they are written to.
