@@ -134,6 +134,12 @@ fn lines(place: &Place) {
     );
     assert_eq!(place.json(&format!("schedule disable --id {id}"))["schedule"]["enabled"], false);
     assert_eq!(place.json(&format!("schedule enable --id {id}"))["schedule"]["enabled"], true);
+    run(place, id);
+    orchestrate(place);
+}
+
+/// What runs, and what is read of it.
+fn run(place: &Place, id: &str) {
     let triggered = place.json(&format!("schedule trigger --id {id}"));
     assert_eq!(triggered["triggered"], true);
     let request = triggered["request_id"].as_str().expect("a request");
@@ -147,6 +153,10 @@ fn lines(place: &Place) {
     let valid = place.text("schedule validate-cron \"0 9 * * 1-5\"");
     assert!(valid.starts_with("Valid. Next 5 runs:\n  20"), "{valid}");
     assert_eq!(valid.lines().filter(|line| line.contains(" 09:00 UTC (")).count(), 5, "{valid}");
+}
+
+/// The orchestrator's section, and a request without a schedule.
+fn orchestrate(place: &Place) {
     let project = format!("export PROJECT_ID=42 PROJECT_NAME=shop\n{ORCHESTRATOR}");
     assert_eq!(place.said(&project), "project-42-daily-check\n");
     let made = place.json("request create --worker-type=code-review --prompt=\"Review all open PRs\"");

@@ -132,6 +132,13 @@ impl Fields {
     pub(crate) fn keys(&self) -> Result<Map<String, Value>, Failure> {
         let mut keys = Map::new();
         self.patch(None)?.lay(&mut keys, jiff::Timestamp::now());
+        let is_queue = |target: &Value| target["type"] == "queue" && target.get("queue").is_none();
+        if keys.get("target").is_some_and(is_queue) {
+            return Err(Failure::invalid(
+                "it is not said which queue its runs go to",
+                "give `--queue`, or `--worker-type` for the queue of the same name",
+            ));
+        }
         Ok(keys)
     }
 }
@@ -142,7 +149,8 @@ pub(crate) const TOLD: Told<'static> = &told;
 fn told(path: &str) -> String {
     match path {
         "target.argv" => "the program".to_owned(),
-        "name" => "--name".to_owned(),
+        "name" | "on" => format!("--{path}"),
+        "target" => "the target".to_owned(),
         _ => match FLAGS.iter().find(|flag| flag.path == path) {
             Some(flag) => format!("--{}", flag.name),
             None => path.to_owned(),

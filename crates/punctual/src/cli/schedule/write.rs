@@ -39,8 +39,8 @@ pub(crate) struct Create {
 impl Create {
     pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
         match &self.file {
-            Some(file) => self.from_file(file, app, output).await?,
-            None => self.from_flags(app, output).await?,
+            Some(file) => self.create_all(file, app, output).await?,
+            None => self.create_one(app, output).await?,
         }
         if !self.dry_run && !app.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
@@ -48,7 +48,7 @@ impl Create {
         Ok(())
     }
 
-    async fn from_flags(&self, app: &App, output: &Output) -> Result<(), Failure> {
+    async fn create_one(&self, app: &App, output: &Output) -> Result<(), Failure> {
         let mut keys = self.fields.keys()?;
         keys.insert("name".to_owned(), json!(self.name));
         if !self.tag.is_empty() {
@@ -79,7 +79,7 @@ impl Create {
         schedules::created(output, &created)
     }
 
-    async fn from_file(&self, file: &std::path::Path, app: &App, output: &Output) -> Result<(), Failure> {
+    async fn create_all(&self, file: &std::path::Path, app: &App, output: &Output) -> Result<(), Failure> {
         if !self.fields.is_empty() || self.disabled || !self.tag.is_empty() || self.request_key.is_some() {
             return Err(Failure::invalid(
                 "a file says everything about its schedules",
