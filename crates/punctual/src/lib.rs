@@ -17,9 +17,9 @@ mod zone;
 
 pub use app::{
     Acted, App, Audited, BACKFILL_MAX, Backfill, BackfillPlan, BreakerHistory, CANCEL_MAX, Cancelled, Check,
-    Consultation, Created, Difference, Edition, Follow, Health, History, Identity, Instant, Listing, Nodes,
-    OpenStretch, Outlook, Page, PastEntry, PastTick, Request, Retried, RunsAsked, Step, Told, Triggered,
-    Wanted, differences, is_alive, lateness, request_id, run_named, ticks, zone_of,
+    Consultation, Created, Difference, Edition, Extent, Follow, Health, History, Identity, Instant, Listing,
+    Maintenance, Nodes, OpenStretch, Outlook, Page, PastEntry, PastTick, Request, Retried, RunsAsked, Step,
+    Told, Triggered, Wanted, differences, is_alive, lateness, request_id, run_named, ticks, zone_of,
 };
 pub use database::Database;
 pub use declare::duration;

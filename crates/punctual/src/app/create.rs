@@ -96,9 +96,10 @@ impl App {
     ) -> Result<ScheduleRow, Failure> {
         let now = self.now().await?;
         let mut drafted = drafted.clone();
+        let paused = self.status_of_new().await?;
         for _ in 0..2 {
             let id = drafted.definition.id;
-            match self.write(creation(&drafted, declared_set, (now, self.identity.actor()))).await {
+            match self.write(creation(&drafted, declared_set, self.maker(now, paused.as_ref()))).await {
                 Ok(_) => return self.get(Selector::Id(id)).await,
                 Err(failure) if failure.kind == Kind::Conflict && failure.message.contains("the id of") => {
                     drafted.definition.id = ScheduleId(Uuid::new_v4());
@@ -154,8 +155,9 @@ impl App {
         for (kind, name, body) in calendars.chain(quiet) {
             self.put_new(NewDocument { kind, name: name.clone(), body, replaces: Some(0), now }).await?;
         }
-        let about = (now, self.identity.actor());
-        let writes = declared.schedules.iter().map(|one| creation(one, None, about)).collect();
+        let paused = self.status_of_new().await?;
+        let maker = || self.maker(now, paused.as_ref());
+        let writes = declared.schedules.iter().map(|one| creation(one, None, maker())).collect();
         for written in self.store.write_schedules(self.scope(), writes).await? {
             written?;
         }
@@ -164,6 +166,11 @@ impl App {
             rows.push(self.get(Selector::Name(schedule.definition.name.clone())).await?);
         }
         Ok(rows)
+    }
+
+    /// Who makes schedules, when, and what they start as.
+    fn maker<'a>(&'a self, now: Timestamp, paused: Option<&'a Status>) -> Maker<'a> {
+        Maker { now, by: self.identity.actor(), paused }
     }
 
     /// Writes a shared thing that must be new or the same.
@@ -191,18 +198,24 @@ fn taken(name: &str) -> Failure {
     Failure { hint: Some(hint), ..Error::NameTaken { name: name.to_owned() }.into() }
 }
 
+/// Who makes a schedule.
+#[derive(Clone, Copy)]
+struct Maker<'a> {
+    now: Timestamp,
+    by: &'a str,
+    /// What an enabled one starts as during maintenance.
+    paused: Option<&'a Status>,
+}
+
 /// What makes a schedule, with the first window of its ticks.
-fn creation(
-    drafted: &declare::Schedule,
-    declared_set: Option<&str>,
-    (now, by): (Timestamp, &str),
-) -> ScheduleWrite {
+fn creation(drafted: &declare::Schedule, declared_set: Option<&str>, maker: Maker<'_>) -> ScheduleWrite {
+    let Maker { now, by, paused } = maker;
     let definition = Arc::new(drafted.definition.clone());
     let status = match drafted.enabled {
-        true => Status::Active,
+        true => paused.cloned().unwrap_or_default(),
         false => Status::PausedManual { by: by.to_owned(), note: "created disabled".to_owned() },
     };
-    let subject = Subject::of(&definition, Cursor::starting(now)).filter(|_| drafted.enabled);
+    let subject = Subject::of(&definition, Cursor::starting(now)).filter(|_| status.is_active());
     let plan = subject.map(|subject| plan(&subject, Window::at(now)));
     let note = format!("created with `{}`", definition.spec);
     let declared_set = declared_set.map(str::to_owned);

@@ -7,6 +7,7 @@ mod complete;
 mod config;
 mod db;
 mod declare;
+mod maintenance;
 mod reload;
 mod runs;
 mod schedule;
@@ -78,7 +79,7 @@ enum Command {
     Audit(audit::Audit),
     /// Run ticks of the past; shows them first, and what the ledger has for them
     Backfill(backfill::Backfill),
-    /// Look after the installation: breakers, nodes, health
+    /// Look after the installation: breakers, nodes, health, maintenance
     #[command(subcommand)]
     System(system::System),
     /// Show the settings of this installation and where each comes from
@@ -109,7 +110,7 @@ enum Command {
 
 /// Why an option of all commands is refused by some.
 const NO_DATABASE: &str = "`--database` has no meaning here: this command needs none";
-const NO_JSON: &str = "`--json` has no meaning here: completions and manual pages have their own form";
+const NO_JSON: &str = "`--json` has no meaning here: what is printed has its own form";
 
 const NO_WORLD: &str = "a world has no meaning without `--file`: the ledger says what happened";
 
@@ -120,11 +121,12 @@ impl Cli {
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
+            Command::Logs(_) if cli.global.json => Some(NO_JSON),
             Command::Why(why) if why.has_idle_world() => Some(NO_WORLD),
             Command::Why(why) if why.asks_database() => None,
             Command::Schedule(command) if command.needs_none() && is_database_given => Some(NO_DATABASE),
             Command::Serve(_) | Command::Schedule(_) | Command::Request(_) | Command::Complete(_) => None,
-            Command::Cancel(_) | Command::Retry(_) => None,
+            Command::Cancel(_) | Command::Retry(_) | Command::Config(_) => None,
             Command::Runs(_)
             | Command::Logs(_)
             | Command::Audit(_)
@@ -164,7 +166,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             let database = database()?;
             with_app(&database, async |app| system.run(app, &database, &output).await)
         }
-        Command::Config(config) => config.run(&output),
+        Command::Config(config) => config.run(cli.global.database.as_deref(), &output),
         Command::Why(why) if why.asks_database() => {
             with_app(&database()?, async |app| why.ask(app, &output).await)
         }
