@@ -41,9 +41,10 @@ pub(crate) fn list(output: &Output, page: &Page) -> Result<(), Failure> {
         if page.rows.is_empty() {
             return "no schedules yet; `punctual schedule create --help` shows how to make one\n".to_owned();
         }
-        let more = page.next.as_ref().map_or(String::new(), |next| {
-            format!("there are more: go on with `--after {}`\n", next.escape_debug())
-        });
+        let more = page
+            .next
+            .as_ref()
+            .map_or(String::new(), |next| format!("there are more: go on with `--after '{next}'`\n"));
         table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], page.rows.iter().map(cells)) + &more
     })
 }

@@ -124,7 +124,9 @@ fn many_are_changed_by_their_tag() {
     assert_eq!(place.json("schedule delete --tag team")["changed"], 12);
     let page = place.json("schedule list --all --limit 5");
     assert_eq!(page["schedules"].as_array().map(Vec::len), Some(5));
-    assert!(page["next"].is_string());
+    let next = page["next"].as_str().expect("a cursor");
+    let rest = place.json(&format!("schedule list --all --after '{next}'"));
+    assert_eq!(rest["schedules"].as_array().map(Vec::len), Some(8));
     assert_eq!(place.json("schedule list")["schedules"].as_array().map(Vec::len), Some(1));
 }
 
