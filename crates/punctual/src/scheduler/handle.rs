@@ -90,7 +90,8 @@ impl Scheduler {
         Builder::new()
     }
 
-    /// Starts nothing more, waits for what runs, and says what was left.
+    /// Starts nothing more, waits for what runs, and says what was left. A closure that was left goes on by itself; until
+    /// it ends, no other scheduler of this process can use the same file.
     ///
     /// # Panics
     /// When the engine did.
