@@ -1,7 +1,7 @@
 //! **Punctual: the scheduler that can account for every tick.**
 //!
-//! This crate is what people use: the `punctual` binary, and [`App`], the layer that all its doors
-//! share. Start with [`App::open`].
+//! This crate is what people use: [`Scheduler`], which programs embed, the `punctual` binary, and [`App`], the layer
+//! that all its doors share. Start with [`Scheduler::initialize`] or [`App::open`].
 //!
 //! Invariants: a door never talks SQL and never decides; what it shows comes from the ledger.
 
@@ -11,6 +11,7 @@ pub mod declare;
 mod failure;
 mod moment;
 mod name;
+pub mod scheduler;
 mod secrets;
 mod settings;
 mod trial;
@@ -27,6 +28,7 @@ pub use database::Database;
 pub use declare::duration;
 pub use failure::{Failure, Kind};
 pub use moment::moment;
+pub use scheduler::{Scheduler, Task};
 pub use secrets::{SecretRow, Secrets};
 pub use settings::{Described, FileSettings, Given, Resolved, SETTINGS, Settings, Source, own_file};
 pub use trial::{Deed, Failures, RunTime, Trial, Tried, instant, outage};
