@@ -11,6 +11,7 @@ mod change;
 mod check;
 mod checkpoint;
 mod connection;
+mod create;
 mod decode;
 mod documents;
 mod due;

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::{
-    Sqlite, admit, audit, breakers, documents, due, node, outbox, plan, queue, runs, schedules, settle,
-    whole, write,
+    Sqlite, admit, audit, breakers, create, documents, due, node, outbox, plan, queue, runs, schedules,
+    settle, whole, write,
 };
 use crate::*;
 
@@ -95,6 +95,7 @@ impl Store for Sqlite {
         scope: Scope,
         writes: Vec<ScheduleWrite>,
     ) -> Result<Vec<Result<Written, Error>>, Error> {
+        let writes: Vec<_> = writes.into_iter().map(create::Prepared::from).collect();
         self.writer.run(move |db| write::write(db, &scope, &writes)).await
     }
 
