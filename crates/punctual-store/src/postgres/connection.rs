@@ -80,6 +80,8 @@ const HOT: &str = "SET LOCAL ROLE punctual_engine; SET LOCAL enable_seqscan = of
 /// The node's connections.
 pub(super) struct Connections {
     pool: Pool,
+    /// For what nobody waits for: it never takes a connection from those who do.
+    aside: Pool,
     pub(super) address: Address,
     settings: PostgresSettings,
 }
@@ -89,28 +91,39 @@ impl Connections {
         let mut address: Address = settings.url.parse()?;
         address.config.connect_timeout(CONNECT_TIMEOUT).application_name("punctual");
         address.config.tcp_user_timeout(CONNECT_TIMEOUT * 3);
-        let manager = Manager::from_config(
-            address.config.clone(),
-            address.connector()?,
-            ManagerConfig { recycling_method: RecyclingMethod::Fast },
-        );
-        let pool = Pool::builder(manager)
-            .max_size(settings.connections.clamp(1, 16))
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(settings.statement_timeout))
-            .create_timeout(Some(CONNECT_TIMEOUT))
-            .build()
-            .map_err(|error| lost("setting up connections", error))?;
-        Ok(Self { pool, address, settings })
+        let pool = |connections: usize| {
+            let manager = Manager::from_config(
+                address.config.clone(),
+                address.connector()?,
+                ManagerConfig { recycling_method: RecyclingMethod::Fast },
+            );
+            Pool::builder(manager)
+                .max_size(connections)
+                .runtime(Runtime::Tokio1)
+                .wait_timeout(Some(settings.statement_timeout))
+                .create_timeout(Some(CONNECT_TIMEOUT))
+                .build()
+                .map_err(|error| lost("setting up connections", error))
+        };
+        Ok(Self { pool: pool(settings.connections.clamp(1, 16))?, aside: pool(1)?, address, settings })
     }
 
     /// Begins a transaction.
     pub(super) async fn begin(&self, role: Role, doing: &'static str) -> Result<Tx, Error> {
+        self.begin_on(&self.pool, role, doing).await
+    }
+
+    /// Begins a transaction of the engine over a connection of its own, for work that nobody waits for.
+    pub(super) async fn begin_aside(&self, doing: &'static str) -> Result<Tx, Error> {
+        self.begin_on(&self.aside, Role::Engine, doing).await
+    }
+
+    async fn begin_on(&self, pool: &Pool, role: Role, doing: &'static str) -> Result<Tx, Error> {
         let begin = self.opening(role);
         let mut last = Error::Closed;
         // A connection that died while it was idle shows it now, and nothing was asked of it yet.
         for _ in 0..=self.settings.connections {
-            let client = self.pool.get().await.map_err(|error| lost(doing, error))?;
+            let client = pool.get().await.map_err(|error| lost(doing, error))?;
             match client.batch_execute(&begin).await {
                 Ok(()) => {
                     let is_prepared = self.settings.is_prepared;
