@@ -11,6 +11,7 @@ mod any;
 mod cache;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod copying;
 mod definition;
 mod docket;
 mod error;
@@ -27,6 +28,7 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 pub use any::AnyStore;
+pub use copying::{copy_into, first_difference};
 pub use definition::{Shared, Unreadable, calendar_body, decode, encode, quiet_hours_body};
 pub use error::Error;
 pub use instant::to_microsecond;
