@@ -10,7 +10,7 @@ use punctual_plan::{
 use punctual_time::Anchor;
 
 use super::claims::Taken;
-use super::connection::{Arg, Role, Tx, col};
+use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{About, End, Ended, Ending, Events, OPEN, ended_event};
 use super::settle::Cancelled;
 use super::wait::hold_waits;
@@ -31,6 +31,10 @@ pub(super) enum Tried {
 
 impl Postgres {
     pub(super) async fn admit_batch(&self, batch: Batch, all: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
+        unless_raced(|| self.admit_once(batch, all)).await
+    }
+
+    async fn admit_once(&self, batch: Batch, all: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
         let mut refused = HashSet::new();
         // Each turn refuses at least one more of finitely many.
         loop {
