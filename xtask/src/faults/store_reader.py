@@ -29,7 +29,7 @@ CHUNK = 5_000
 
 SCHEDULES = """
 SELECT d.key, d.name, d.org, d.created_at, s.status, s.planned_through, s.active_run, s.admitted, s.run_count,
-       s.success_count, s.failure_count,
+       s.success_count, s.failure_count, s.spent_at,
        (SELECT count(*) FROM audit_events e WHERE e.schedule = d.key AND e.kind = 'schedule.created')
 FROM schedules d LEFT JOIN schedule_state s ON s.schedule = d.key
 """
@@ -200,7 +200,7 @@ class Judge:
         for (run,) in twice:
             self.say(f"run {run} is in a range as well")
         for key, row in self.schedules.items():
-            _, name, _, created, status, through, _, admitted, ended, good, bad, made = row
+            _, name, _, created, status, through, _, admitted, ended, good, bad, spent, made = row
             if status is None:
                 self.say(f"{name} has no state")
                 continue
@@ -214,7 +214,7 @@ class Judge:
             if {5: by5, 10: by10, 20: by20}[period] != 0:
                 self.say(f"{name}: a row where there is no tick")
             since, until = created // 1_000_000, through // 1_000_000
-            if status != "active":
+            if status != "active" or spent is not None:
                 # Nothing is armed any more: what is there must still be without a hole.
                 until = max([last or since] + [end for _, end, _ in stretches[key]])
             for begin, end, stands_for in stretches[key]:
@@ -284,7 +284,7 @@ class Judge:
         if kind == "plan":
             schedule, through = told
             state = self.schedules.get(schedule)
-            if state is None or state[4] == "active" and state[5] < through:
+            if state is None or state[5] < through:
                 self.say(f"schedule {schedule} was planned through {through} and is {state}")
             return
         run, status, attempt = told[0], *self.rows.get(told[0], (None, 0))
@@ -330,7 +330,7 @@ def alterations(judge, database):
     ended = next(row[0] for kind, _, body in judge.notes.acked if kind == "settle" for row in body if row[2] == "success")
     batch = database.batch_id(next(batch for kind, batch, _ in judge.notes.acked if kind == "settle"))
     columns = "org, schedule, origin, nonce, shard, fire_at, look_at, status, reason, detail, version, tz, attempt"
-    one = "(SELECT min(schedule) FROM schedule_state WHERE status = 'active')"
+    one = "(SELECT min(schedule) FROM schedule_state WHERE status = 'active' AND spent_at IS NULL)"
     state = f"UPDATE schedule_state SET %s WHERE schedule = {one}"
     yield "a run that vanished", f"DELETE FROM runs WHERE key = {ended}"
     yield "an end that was undone", f"UPDATE runs SET status = 'retrying' WHERE key = {ended}"

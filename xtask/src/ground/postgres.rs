@@ -173,8 +173,10 @@ impl Server {
 
     /// A line that is told where the server is and how to start another.
     pub(crate) fn told_to(&self, line: Line) -> Result<Line, Failure> {
-        let program = program("pg_ctl")?;
-        let bin = Path::new(&program).parent().unwrap_or(Path::new("")).display().to_string();
+        // What stands on the PATH may be a link: the other programs are beside what it leads to.
+        let program = std::fs::canonicalize(program("pg_ctl")?);
+        let program = program.map_err(|error| Failure::new(format!("`pg_ctl`: {error}"), HINT))?;
+        let bin = program.parent().unwrap_or(Path::new("")).display().to_string();
         let user = if is_root() { SERVER_USER } else { "" };
         Ok(line.with(URL_VARIABLE, &self.url()).with(BIN_VARIABLE, &bin).with(USER_VARIABLE, user))
     }

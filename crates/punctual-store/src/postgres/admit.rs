@@ -61,9 +61,11 @@ impl Postgres {
     ) -> Result<Tried, Error> {
         let wanted: Vec<(usize, &AdmitCommit)> =
             all.iter().enumerate().filter(|(place, _)| !refused.contains(place)).collect();
-        let over = hold_waits(tx, batch.now, &wanted).await?;
+        let standing = hold_waits(tx, batch.now, &wanted).await?;
+        let is_judged = |(_, commit): &(usize, &AdmitCommit)| !standing.stale.contains(&commit.admission.run);
+        let wanted: Vec<(usize, &AdmitCommit)> = wanted.into_iter().filter(is_judged).collect();
         let mut done = start_rows(tx, batch, &wanted).await?;
-        done.extend(defer_rows(tx, (batch.now, &over), &wanted).await?);
+        done.extend(defer_rows(tx, (batch.now, &standing.over), &wanted).await?);
         let ended = self.end_rows(tx, batch.now, &wanted).await?;
         done.extend(ended.iter().map(|row| row.run));
         let live: Vec<(usize, &AdmitCommit)> =

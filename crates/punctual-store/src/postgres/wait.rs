@@ -19,6 +19,15 @@ struct Blocked {
     takes_turns: bool,
 }
 
+/// What is found when the rows are held.
+#[derive(Default)]
+pub(super) struct Standing {
+    /// Rows for which what they wait for has ended since they were judged: nothing else would wake them.
+    pub(super) over: HashSet<RunKey>,
+    /// Rows that have been launched since they were judged: a verdict over an earlier attempt says nothing about them.
+    pub(super) stale: HashSet<RunKey>,
+}
+
 /// Rows that wait, by what they wait for.
 #[derive(Default)]
 struct Waiters {
@@ -30,19 +39,20 @@ struct Waiters {
     orgs: BTreeSet<OrgKey>,
     /// Orgs whose places are given back, because a run of theirs is cancelled.
     freeing: BTreeSet<OrgKey>,
+    /// Rows that do not start, with the attempt that was judged.
+    judged: HashMap<RunKey, u32>,
     /// Runs that are written, and of them those that end.
     written: BTreeSet<i64>,
     ending: BTreeSet<i64>,
 }
 
 /// Holds the rows of a batch and what they wait for, in the order in which settling does it as well: places of orgs
-/// first, then runs by key. Gives the rows for which what they wait for has ended since they were judged: nothing else
-/// would wake them.
+/// first, then runs by key.
 pub(super) async fn hold_waits(
     tx: &Tx,
     now: Timestamp,
     wanted: &[(usize, &AdmitCommit)],
-) -> Result<HashSet<RunKey>, Error> {
+) -> Result<Standing, Error> {
     let mut waiters = Waiters::default();
     let mut upstream = Vec::new();
     for (_, commit) in wanted {
@@ -96,6 +106,9 @@ impl Waiters {
     fn note_written(&mut self, commit: &AdmitCommit) {
         let admission = &commit.admission;
         self.written.insert(admission.run.0);
+        if admission.verdict != Verdict::Start {
+            self.judged.insert(admission.run, commit.row.due.attempt);
+        }
         if matches!(admission.verdict, Verdict::Skip(_) | Verdict::Miss(_) | Verdict::Fail(_)) {
             self.ending.insert(admission.run.0);
         }
@@ -108,7 +121,7 @@ impl Waiters {
         }
     }
 
-    async fn hold(mut self, tx: &Tx, now: Timestamp) -> Result<HashSet<RunKey>, Error> {
+    async fn hold(mut self, tx: &Tx, now: Timestamp) -> Result<Standing, Error> {
         if !self.freeing.is_empty() {
             let orgs: Vec<i64> = self.freeing.union(&self.orgs).map(|org| org.0).collect();
             tx.rows(sql!("lock_org_use"), &[&orgs]).await?;
@@ -119,24 +132,27 @@ impl Waiters {
             let has_room = |org| rooms.get(org).is_none_or(|room: &Room| room.in_flight > 0);
             over.extend(self.for_rooms.iter().filter(|(_, org)| has_room(org)).map(|(run, _)| *run));
         }
-        // A batch that only starts rows takes them in their order by one statement.
-        if self.blocked.is_empty() && self.ending.is_empty() && self.for_rooms.is_empty() {
-            over.extend(self.for_runs);
-            return Ok(over);
+        // A batch that only starts rows takes them in their order by one statement, which compares the attempts as well.
+        if self.judged.is_empty() && self.ending.is_empty() {
+            return Ok(Standing { over, stale: HashSet::new() });
         }
         self.written.extend(self.blocked.iter().map(|blocked| blocked.by.0));
         self.written.extend(&self.ending);
         let ending: Vec<i64> = self.ending.into_iter().collect();
         self.written.extend(waiters(tx, &ending).await?);
-        let states = lock_runs(tx, self.written).await?;
+        let present = lock_runs(tx, self.written).await?;
         for blocked in &self.blocked {
-            let state = states.get(&blocked.by).filter(|state| !state.is_terminal());
+            let state = present.get(&blocked.by).map(|run| run.status).filter(|state| !state.is_terminal());
             if state.is_some_and(|state| blocked.takes_turns || state.is_in_flight()) {
                 self.for_runs.remove(&blocked.waiter);
             }
         }
         over.extend(self.for_runs);
-        Ok(over)
+        let is_stale = |(run, attempt): &(&RunKey, &u32)| {
+            present.get(run).is_none_or(|run| run.attempt + 1 != i64::from(**attempt))
+        };
+        let stale = self.judged.iter().filter(is_stale).map(|(run, _)| *run).collect();
+        Ok(Standing { over, stale })
     }
 }
 
@@ -160,12 +176,19 @@ async fn waiters(tx: &Tx, ending: &[i64]) -> Result<Vec<i64>, Error> {
     rows.iter().map(|row| col(row, 0)).collect()
 }
 
-/// Holds runs in the order of their keys; gives their states.
-async fn lock_runs(tx: &Tx, keys: BTreeSet<i64>) -> Result<HashMap<RunKey, RunStatus>, Error> {
+/// A run as it is held.
+struct Present {
+    status: RunStatus,
+    attempt: i64,
+}
+
+/// Holds runs in the order of their keys; gives how they are.
+async fn lock_runs(tx: &Tx, keys: BTreeSet<i64>) -> Result<HashMap<RunKey, Present>, Error> {
     let keys: Vec<i64> = keys.into_iter().collect();
-    let mut states = HashMap::with_capacity(keys.len());
+    let mut present = HashMap::with_capacity(keys.len());
     for row in tx.rows(sql!("lock_runs"), &[&keys]).await? {
-        states.insert(RunKey(col(&row, 0)?), named(col(&row, 1)?)?);
+        let run = Present { status: named(col(&row, 1)?)?, attempt: col(&row, 2)? };
+        present.insert(RunKey(col(&row, 0)?), run);
     }
-    Ok(states)
+    Ok(present)
 }

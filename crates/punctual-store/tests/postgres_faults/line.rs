@@ -115,7 +115,8 @@ async fn batches_that_meet_hold_their_rows_in_one_order() {
             for turn in 0..25_i64 {
                 let later = now + 61.seconds() + turn.milliseconds();
                 let mut verdicts = judged(&store, later).await.unwrap();
-                verdicts.rotate_left(side % verdicts.len().max(1));
+                let by = side % verdicts.len().max(1);
+                verdicts.rotate_left(by);
                 let runs: Vec<_> = verdicts.iter().map(|commit| commit.admission.run).collect();
                 store.admit(batch(fence, later), verdicts).await.unwrap();
                 let reports = runs.iter().map(|run| succeeded(*run, fence, later)).collect();
