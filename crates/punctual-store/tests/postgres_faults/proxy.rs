@@ -29,13 +29,17 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// Listens and hands everything on, until it is armed.
     pub(crate) async fn start(server: String, cut: Cut) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let proxy = Self { address: listener.local_addr().unwrap(), is_armed: Arc::default() };
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("the ground of the test holds");
+        let proxy = Self {
+            address: listener.local_addr().expect("the ground of the test holds"),
+            is_armed: Arc::default(),
+        };
         let is_armed = Arc::clone(&proxy.is_armed);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 let (client_in, client_out) = client.into_split();
-                let (server_in, server_out) = TcpStream::connect(&server).await.unwrap().into_split();
+                let (server_in, server_out) =
+                    TcpStream::connect(&server).await.expect("the ground of the test holds").into_split();
                 let is_cut = Arc::new(AtomicBool::new(false));
                 let back = tokio::spawn(hand_back(server_in, client_out, Arc::clone(&is_cut)));
                 let armed = Arc::clone(&is_armed);

@@ -17,7 +17,7 @@ async fn work_through(shift: &mut Shift, event: impl FnOnce() + Send + 'static) 
     while !event.is_finished() {
         shift.minute().await;
     }
-    event.await.unwrap();
+    event.await.expect("the ground of the test holds");
     for _ in 0..MINUTES {
         shift.minute().await;
     }
@@ -26,7 +26,8 @@ async fn work_through(shift: &mut Shift, event: impl FnOnce() + Send + 'static) 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_of_the_server_loses_nothing_that_was_acknowledged() {
     let server = std::sync::Arc::new(Server::start());
-    let store = Postgres::open(PostgresSettings::new(server.url())).await.unwrap();
+    let store =
+        Postgres::open(PostgresSettings::new(server.url())).await.expect("the ground of the test holds");
     let mut shift = Shift::begin(store).await;
     for how in [Stop::Fast, Stop::Immediate] {
         let restarted = std::sync::Arc::clone(&server);
@@ -41,7 +42,9 @@ async fn a_restart_of_the_server_loses_nothing_that_was_acknowledged() {
 async fn a_promoted_standby_has_everything_that_was_acknowledged() {
     let server = Server::start();
     let standby = std::sync::Arc::new(server.standby().await);
-    let store = Postgres::open(PostgresSettings::new(server.url_with(&standby))).await.unwrap();
+    let store = Postgres::open(PostgresSettings::new(server.url_with(&standby)))
+        .await
+        .expect("the ground of the test holds");
     let mut shift = Shift::begin(store).await;
     let promoted = std::sync::Arc::clone(&standby);
     work_through(&mut shift, move || {
@@ -53,6 +56,9 @@ async fn a_promoted_standby_has_everything_that_was_acknowledged() {
     assert!(!shift.faults.is_empty(), "the failover was noticed");
     shift.judge().await;
     let there = crate::ground::connect(&standby.url()).await;
-    let counted = there.query_one("SELECT success_count FROM schedule_state", &[]).await.unwrap();
+    let counted = there
+        .query_one("SELECT success_count FROM schedule_state", &[])
+        .await
+        .expect("the ground of the test holds");
     assert_eq!(counted.get::<_, i64>(0), shift.acknowledged.len() as i64);
 }

@@ -50,15 +50,22 @@ impl Server {
     }
 
     fn new(password: String) -> Self {
-        let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
+        let port = TcpListener::bind(("127.0.0.1", 0))
+            .expect("the ground of the test holds")
+            .local_addr()
+            .expect("the ground of the test holds")
+            .port();
         let folder = std::env::temp_dir().join(format!("punctual-own-{}-{port}", std::process::id()));
-        std::fs::create_dir(&folder).unwrap();
+        std::fs::create_dir(&folder).expect("the ground of the test holds");
         let words = ["-c", include_str!("../../../../xtask/src/ground/keeper.sh"), "keeper"];
         let mut keeper = Command::new("sh");
         keeper.args(words).arg(&folder).args(program("pg_ctl")).stdin(Stdio::piped());
-        let keeper = std::os::unix::process::CommandExt::process_group(&mut keeper, 0).spawn().unwrap();
+        let keeper = std::os::unix::process::CommandExt::process_group(&mut keeper, 0)
+            .spawn()
+            .expect("the ground of the test holds");
         let server = Self { folder, port, password, keeper };
-        std::fs::write(server.folder.join("password"), &server.password).unwrap();
+        std::fs::write(server.folder.join("password"), &server.password)
+            .expect("the ground of the test holds");
         server.give_away();
         server
     }
@@ -86,10 +93,15 @@ impl Server {
         done(copy.env("PGPASSWORD", &self.password).current_dir(&standby.folder));
         standby.launch();
         let client = crate::ground::connect(&self.url()).await;
-        client.batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
-        client.batch_execute("SELECT pg_reload_conf()").await.unwrap();
+        client
+            .batch_execute("ALTER SYSTEM SET synchronous_standby_names = '*'")
+            .await
+            .expect("the ground of the test holds");
+        client.batch_execute("SELECT pg_reload_conf()").await.expect("the ground of the test holds");
         let synced = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
-        while client.query_one(synced, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+        while client.query_one(synced, &[]).await.expect("the ground of the test holds").get::<_, i64>(0) == 0
+        {
+        }
         standby
     }
 
@@ -169,12 +181,15 @@ fn command(name: &str) -> Command {
 }
 
 fn done(command: &mut Command) {
-    let status = command.status().unwrap();
+    let status = command.status().expect("the ground of the test holds");
     assert!(status.success(), "{command:?}: {status}");
 }
 
 fn random() -> String {
     let mut bytes = [0_u8; 16];
-    std::fs::File::open("/dev/urandom").unwrap().read_exact(&mut bytes).unwrap();
+    std::fs::File::open("/dev/urandom")
+        .expect("the ground of the test holds")
+        .read_exact(&mut bytes)
+        .expect("the ground of the test holds");
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

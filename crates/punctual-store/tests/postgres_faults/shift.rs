@@ -24,10 +24,11 @@ impl Shift {
     /// Joins with a schedule that ticks each minute.
     pub(crate) async fn begin(store: Postgres) -> Self {
         let now = at("2026-03-01T10:00:00Z");
-        let org = store.org(Scope::Engine, "acme".to_owned()).await.unwrap();
-        let fence = store.join(node("shift")).await.unwrap().fence;
+        let org = store.org(Scope::Engine, "acme".to_owned()).await.expect("the ground of the test holds");
+        let fence = store.join(node("shift")).await.expect("the ground of the test holds").fence;
         let write = create(cron("one", "* * * * *"), now);
-        let written = store.write_schedules(Scope::org(org), vec![write]).await.unwrap();
+        let written =
+            store.write_schedules(Scope::org(org), vec![write]).await.expect("the ground of the test holds");
         assert!(matches!(written[0], Ok(Written::Schedule(_))), "{written:?}");
         Self { store, org, fence, faults: Vec::new(), acknowledged: Vec::new(), now }
     }
@@ -114,7 +115,12 @@ impl Shift {
     /// Everything acknowledged is there, once, and the tables agree.
     pub(crate) async fn judge(&self) {
         let cut = punctual_store::Cut::first(1_000);
-        let rows = self.store.runs(Scope::org(self.org), RunFilter::default(), cut).await.unwrap().rows;
+        let rows = self
+            .store
+            .runs(Scope::org(self.org), RunFilter::default(), cut)
+            .await
+            .expect("the ground of the test holds")
+            .rows;
         let good: Vec<RunKey> = rows
             .iter()
             .filter(|row| row.run.state.status() == punctual_plan::RunStatus::Success)
@@ -123,7 +129,7 @@ impl Shift {
         let mut expected = self.acknowledged.clone();
         expected.reverse();
         assert_eq!(good, expected, "newest first; {:?}", self.faults);
-        assert_eq!(self.store.check().await.unwrap(), []);
+        assert_eq!(self.store.check().await.expect("the ground of the test holds"), []);
     }
 }
 

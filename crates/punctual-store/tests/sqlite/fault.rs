@@ -26,7 +26,11 @@ impl SmallDisk {
     }
 
     fn grow(&self) {
-        let grown = Command::new("mount").args(["-o", "remount,size=64m"]).arg(&self.0).status().unwrap();
+        let grown = Command::new("mount")
+            .args(["-o", "remount,size=64m"])
+            .arg(&self.0)
+            .status()
+            .expect("the ground of the test holds");
         assert!(grown.success());
     }
 }
@@ -39,14 +43,17 @@ impl Drop for SmallDisk {
 }
 
 async fn names(store: &Sqlite) -> Vec<String> {
-    let listed = store.schedules(Scope::Engine, ScheduleFilter::default(), Cut::first(1_000)).await.unwrap();
+    let listed = store
+        .schedules(Scope::Engine, ScheduleFilter::default(), Cut::first(1_000))
+        .await
+        .expect("the ground of the test holds");
     listed.rows.iter().map(|row| row.definition.name.clone()).collect()
 }
 
 #[tokio::test]
 #[allow(clippy::print_stderr, reason = "who runs the tests wants to know")]
 async fn a_full_disk_refuses_what_has_no_room_and_keeps_what_was_acknowledged() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("the ground of the test holds");
     let Some(disk) = SmallDisk::mount(folder.path()) else {
         // The writer's own tests fill a file with a limit on its pages, which needs no rights.
         eprintln!(
@@ -56,7 +63,7 @@ async fn a_full_disk_refuses_what_has_no_room_and_keeps_what_was_acknowledged() 
     };
     for access in [Access::Visit, Access::Serve] {
         let place = folder.path().join(format!("{access:?}"));
-        std::fs::create_dir(&place).unwrap();
+        std::fs::create_dir(&place).expect("the ground of the test holds");
         let bench = Bench::at(&place, access);
         let mut acknowledged = Vec::new();
         let full = loop {
@@ -79,30 +86,38 @@ async fn a_full_disk_refuses_what_has_no_room_and_keeps_what_was_acknowledged() 
         disk.grow();
         bench.create("after", "0 0 * * *", at("10:00:00")).await;
         assert!(names(&bench.store).await.contains(&"after".to_owned()));
-        assert_eq!(bench.store.check().await.unwrap(), []);
+        assert_eq!(bench.store.check().await.expect("the ground of the test holds"), []);
         drop(bench);
-        std::fs::remove_dir_all(place).unwrap();
-        let shrunk =
-            Command::new("mount").args(["-o", "remount,size=1500k"]).arg(folder.path()).status().unwrap();
+        std::fs::remove_dir_all(place).expect("the ground of the test holds");
+        let shrunk = Command::new("mount")
+            .args(["-o", "remount,size=1500k"])
+            .arg(folder.path())
+            .status()
+            .expect("the ground of the test holds");
         assert!(shrunk.success());
     }
 }
 
 /// Runs the test of this name once more as nobody: root may write whatever the rights say. Whether that was done.
 fn was_run_as_nobody(test: &str) -> bool {
-    let id = Command::new("id").arg("-u").output().unwrap().stdout;
+    let id = Command::new("id").arg("-u").output().expect("the ground of the test holds").stdout;
     if String::from_utf8_lossy(&id).trim() != "0" {
         return false;
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("the ground of the test holds");
     let program = folder.path().join("tests");
-    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    let opened = Command::new("chown").args(["-R", "65534:65534"]).arg(folder.path()).status().unwrap();
+    std::fs::copy(std::env::current_exe().expect("the ground of the test holds"), &program)
+        .expect("the ground of the test holds");
+    let opened = Command::new("chown")
+        .args(["-R", "65534:65534"])
+        .arg(folder.path())
+        .status()
+        .expect("the ground of the test holds");
     assert!(opened.success());
     let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"];
     let mut again = Command::new("setpriv");
     again.args(nobody).arg(&program).args(["--exact", test]).env("TMPDIR", folder.path());
-    let output = again.current_dir(folder.path()).output().unwrap();
+    let output = again.current_dir(folder.path()).output().expect("the ground of the test holds");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("1 passed"), "{said}");
     true
@@ -110,7 +125,8 @@ fn was_run_as_nobody(test: &str) -> bool {
 
 fn set_mode(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt as _;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+        .expect("the ground of the test holds");
 }
 
 #[test]
@@ -126,12 +142,15 @@ fn a_folder_that_may_only_be_read_is_refused_and_served_again_later() {
     if was_run_as_nobody("fault::a_folder_that_may_only_be_read_is_refused_and_served_again_later") {
         return;
     }
-    check_refused(|path| path.parent().unwrap().to_owned(), 0o500, 0o700);
+    check_refused(|path| path.parent().expect("the ground of the test holds").to_owned(), 0o500, 0o700);
 }
 
 /// A ledger whose file or folder may not be written: refused in clear words, unharmed, served when that ends.
 fn check_refused(what: impl Fn(&Path) -> PathBuf, closed: u32, open: u32) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("the ground of the test holds");
     let bench = Bench::with(Access::Serve);
     runtime.block_on(bench.create("one", "0 0 * * *", at("10:00:00")));
     let path = bench.store.path().to_owned();
@@ -142,7 +161,10 @@ fn check_refused(what: impl Fn(&Path) -> PathBuf, closed: u32, open: u32) {
         let said = refused.to_string();
         assert!(matches!(refused, Error::Open { .. }), "{access:?}: {said}");
         assert!(said.starts_with("cannot open `") && said.contains("ledger.db"), "{access:?}: {said}");
-        assert!(refused.hint().unwrap().contains("permissions"), "{access:?}: {said}");
+        assert!(
+            refused.hint().expect("the ground of the test holds").contains("permissions"),
+            "{access:?}: {said}"
+        );
     }
     set_mode(&what(&path), open);
     let store = Sqlite::open(&path, Access::Serve).expect("it may be written again");
@@ -167,16 +189,23 @@ async fn a_file_that_another_process_holds_is_written_as_soon_as_it_is_free() {
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .expect("the ground of the test holds");
     let mut said = String::new();
-    BufReader::new(other.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    BufReader::new(other.stdout.take().expect("the ground of the test holds"))
+        .read_line(&mut said)
+        .expect("the ground of the test holds");
     assert_eq!(said, "held\n");
     // Reading does not wait for the other process, writing does.
     let writing = bench.create("two", "0 0 * * *", at("10:00:00"));
     let free = async {
         assert_eq!(names(&bench.store).await, ["one"]);
-        other.stdin.take().unwrap().write_all(b"\n").unwrap();
-        assert!(other.wait().unwrap().success());
+        other
+            .stdin
+            .take()
+            .expect("the ground of the test holds")
+            .write_all(b"\n")
+            .expect("the ground of the test holds");
+        assert!(other.wait().expect("the ground of the test holds").success());
     };
     tokio::join!(writing, free);
     assert_eq!(names(&bench.store).await, ["one", "two"]);
