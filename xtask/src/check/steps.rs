@@ -43,6 +43,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "deny", says: "licences, bans and sources of all dependencies are those of deny.toml", pace: Pace::Full, work: Work::Call(deny) },
     Step { name: "postgres", says: "a private PostgreSQL starts, is durable, hears only this machine, and goes", pace: Pace::Full, work: Work::Call(ground::postgres::smoke) },
     Step { name: "stores", says: "the tests with `postgres` in their name pass on a private server", pace: Pace::Full, work: Work::Call(stores) },
+    Step { name: "faults", says: "a store that is killed under load keeps what it acknowledged, by an independent reader", pace: Pace::Full, work: Work::Call(faults) },
     Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask", pace: Pace::Full, work: Work::Call(end_to_end) },
 ];
 
@@ -109,8 +110,12 @@ fn stores(_pace: Pace) -> Result<String, Failure> {
     let server = ground::postgres::Server::start()?;
     let named = targets.postgres.iter().flat_map(|name| ["--test", name]);
     let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(SUITE).chain(named));
-    shown(&line.with(ground::postgres::URL_VARIABLE, &server.url()))?;
+    shown(&server.told_to(line)?)?;
     Ok(targets.postgres.join(", "))
+}
+
+fn faults(_pace: Pace) -> Result<String, Failure> {
+    crate::faults::bounded()
 }
 
 fn end_to_end(_pace: Pace) -> Result<String, Failure> {

@@ -70,6 +70,7 @@ macro_rules! conformance {
             admit {
                 a_due_row_is_admitted_under_the_fence,
                 a_row_is_admitted_once,
+                a_verdict_over_an_earlier_attempt_changes_nothing,
                 an_overlapping_tick_is_skipped_with_its_event,
                 a_row_looked_at_too_late_is_missed,
                 a_late_tick_beyond_the_pace_fires_later,

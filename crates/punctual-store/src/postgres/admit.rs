@@ -10,7 +10,7 @@ use punctual_plan::{
 use punctual_time::Anchor;
 
 use super::claims::Taken;
-use super::connection::{Arg, Role, Tx, col};
+use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{About, End, Ended, Ending, Events, OPEN, ended_event};
 use super::settle::Cancelled;
 use super::wait::hold_waits;
@@ -31,6 +31,10 @@ pub(super) enum Tried {
 
 impl Postgres {
     pub(super) async fn admit_batch(&self, batch: Batch, all: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
+        unless_raced(|| self.admit_once(batch, all)).await
+    }
+
+    async fn admit_once(&self, batch: Batch, all: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
         let mut refused = HashSet::new();
         // Each turn refuses at least one more of finitely many.
         loop {
@@ -57,9 +61,11 @@ impl Postgres {
     ) -> Result<Tried, Error> {
         let wanted: Vec<(usize, &AdmitCommit)> =
             all.iter().enumerate().filter(|(place, _)| !refused.contains(place)).collect();
-        let over = hold_waits(tx, batch.now, &wanted).await?;
+        let standing = hold_waits(tx, batch.now, &wanted).await?;
+        let is_judged = |(_, commit): &(usize, &AdmitCommit)| !standing.stale.contains(&commit.admission.run);
+        let wanted: Vec<(usize, &AdmitCommit)> = wanted.into_iter().filter(is_judged).collect();
         let mut done = start_rows(tx, batch, &wanted).await?;
-        done.extend(defer_rows(tx, (batch.now, &over), &wanted).await?);
+        done.extend(defer_rows(tx, (batch.now, &standing.over), &wanted).await?);
         let ended = self.end_rows(tx, batch.now, &wanted).await?;
         done.extend(ended.iter().map(|row| row.run));
         let live: Vec<(usize, &AdmitCommit)> =

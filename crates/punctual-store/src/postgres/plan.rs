@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use punctual_plan::{Counters, Cursor, LateRow, OrgKey, Reason, RunKey, ScheduleKey, State, Status};
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Role, Tx, col};
+use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{Ending, Planned};
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
@@ -140,6 +140,10 @@ impl Postgres {
         batch: Batch,
         plans: &[PlanCommit],
     ) -> Result<Vec<Commit>, Error> {
+        unless_raced(|| self.write_plans_once(batch, plans)).await
+    }
+
+    async fn write_plans_once(&self, batch: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
         let tx = self.connections.begin(Role::Hot, "writing plans").await?;
         let result = self.plans_in(&tx, batch, plans).await;
         let answered = self

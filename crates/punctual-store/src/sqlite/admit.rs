@@ -58,6 +58,13 @@ pub(super) fn deadline(row: &DueRow, now: Timestamp) -> Timestamp {
 impl Admitting<'_> {
     fn carry_out(&mut self, one: &AdmitCommit) -> Result<Commit, Error> {
         let admission = &one.admission;
+        // A start has the attempt in its guard. Any other verdict over an earlier attempt says nothing about this one.
+        if admission.verdict != Verdict::Start {
+            let before = self.db.value::<u32>(sql!("attempt_of"), [admission.run.0])?;
+            if before.is_none_or(|before| before + 1 != one.row.due.attempt) {
+                return Ok(Commit::Stale);
+            }
+        }
         let is_plain = admission.effects.is_empty()
             && admission.claims.iter().all(|claim| matches!(claim, Claim::Lane(Lane::Schedule(_))));
         match &admission.verdict {
@@ -142,7 +149,7 @@ impl Admitting<'_> {
             one.admission.claims.iter().any(|claim| matches!(claim, Claim::Lane(Lane::Schedule(_))));
         let is_counted = !due.is_retry() && matches!(due.origin, Origin::Tick | Origin::Chained);
         let launched = (due.origin == Origin::Tick).then(|| due.scheduled_for.as_second());
-        let row = params![due.schedule.0, due.run.0, is_exclusive, is_counted, now, launched];
+        let row = params![due.schedule.0, due.run.0, is_exclusive, is_counted, now, launched, due.attempt];
         if execute(&mut self.state, row)? == 0 {
             return Ok(Commit::Stale);
         }

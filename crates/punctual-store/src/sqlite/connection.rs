@@ -60,17 +60,41 @@ fn is_transient(code: Option<ErrorCode>) -> bool {
 pub(super) fn writable(path: &Path, access: Access) -> Result<Connection, Error> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = open(path, flags)?;
-    set(&connection, "cache_size", -WRITE_CACHE_KIB)?;
-    set(&connection, "journal_mode", "wal")?;
+    let opened = open(path, flags).and_then(|connection| {
+        // SQLite opens what may not be written for reading, and would say so only later.
+        if connection.is_readonly(rusqlite::MAIN_DB).map_err(|source| Error::open(path, source))? {
+            return Err(read_only(path, "it may only be read"));
+        }
+        set_up(&connection, access).map(|()| connection)
+    });
+    opened.map_err(|error| match error {
+        Error::Database { source, .. } if is_read_only(source.as_ref()) => {
+            read_only(path, "nothing may be written beside it")
+        }
+        other => other,
+    })
+}
+
+fn set_up(connection: &Connection, access: Access) -> Result<(), Error> {
+    set(connection, "cache_size", -WRITE_CACHE_KIB)?;
+    set(connection, "journal_mode", "wal")?;
     // Every commit is on disk before it is answered.
-    set(&connection, "synchronous", "full")?;
-    set(&connection, "foreign_keys", "on")?;
+    set(connection, "synchronous", "full")?;
+    set(connection, "foreign_keys", "on")?;
     if access == Access::Serve {
         // The checkpoint thread does it, off the path of the commits.
-        set(&connection, "wal_autocheckpoint", 0)?;
+        set(connection, "wal_autocheckpoint", 0)?;
     }
-    Ok(connection)
+    Ok(())
+}
+
+fn read_only(path: &Path, why: &str) -> Error {
+    Error::open(path, std::io::Error::new(std::io::ErrorKind::PermissionDenied, why))
+}
+
+fn is_read_only(error: &(dyn std::error::Error + 'static)) -> bool {
+    let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
 /// A connection for reading.

@@ -120,6 +120,11 @@ impl Sqlite {
         lock::is_held(&self.path)
     }
 
+    /// How many transactions this process has committed so far: a commit holds whatever has gathered before it.
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
+    }
+
     /// Where the file is.
     pub fn path(&self) -> &Path {
         &self.path
