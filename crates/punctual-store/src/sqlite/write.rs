@@ -244,6 +244,9 @@ impl Writing<'_> {
         self.db.change(sql!("touch_schedule"), params![schedule.0, now, edit.is_deleted.then_some(now)])?;
         let (old, _) = self.db.readable(schedule, stand.version)?;
         write_changed(&mut self.plans, place, &old, edit.changed)?;
+        if edit.definition.is_some() {
+            self.db.change(sql!("wake_schedule"), params![schedule.0, now])?;
+        }
         let definition = edit.definition.unwrap_or(&old);
         if let Some(plan) = edit.plan {
             self.plans.write(Place { version: definition.version, ..place }, definition, plan)?;
