@@ -89,6 +89,11 @@ CREATE TABLE declared_sets (
     body TEXT NOT NULL, updated_at BIGINT NOT NULL, PRIMARY KEY (org, name)
 );
 
+CREATE TABLE maintenance (
+    org BIGINT NOT NULL REFERENCES orgs (key), name TEXT COLLATE "C" NOT NULL CHECK (name <> ''), version BIGINT NOT NULL,
+    body TEXT NOT NULL, updated_at BIGINT NOT NULL, PRIMARY KEY (org, name)
+);
+
 CREATE TABLE tokens (
     org        BIGINT NOT NULL REFERENCES orgs (key),
     id         TEXT    NOT NULL,
@@ -408,7 +413,7 @@ DECLARE
 BEGIN
     FOREACH here IN ARRAY ARRAY[
         'orgs', 'users', 'calendars', 'quiet_hours_policies', 'templates', 'workflows', 'secrets', 'limits',
-        'declared_sets', 'tokens', 'schedules', 'schedule_versions', 'schedule_uses', 'schedule_state', 'runs',
+        'declared_sets', 'maintenance', 'tokens', 'schedules', 'schedule_versions', 'schedule_uses', 'schedule_state', 'runs',
         'attempts', 'run_ranges', 'audit_events', 'audit_seals', 'outbox', 'circuit_breakers',
         'circuit_breaker_transitions', 'guards', 'lanes', 'org_use', 'requests'
     ] LOOP
@@ -426,7 +431,7 @@ END $$;
 REVOKE UPDATE ON audit_events, audit_seals FROM punctual_engine;
 GRANT SELECT ON tz_versions TO punctual_app;
 GRANT INSERT, UPDATE, DELETE ON users, calendars, quiet_hours_policies, templates, workflows, secrets, limits,
-    declared_sets, schedule_uses, runs, requests TO punctual_app;
+    declared_sets, maintenance, schedule_uses, runs, requests TO punctual_app;
 GRANT INSERT, UPDATE ON tokens, schedules, schedule_state TO punctual_app;
 GRANT INSERT ON schedule_versions, run_ranges, audit_events, circuit_breaker_transitions TO punctual_app;
 GRANT DELETE ON outbox, circuit_breakers, org_use TO punctual_app;

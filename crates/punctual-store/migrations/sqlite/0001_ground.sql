@@ -89,6 +89,11 @@ CREATE TABLE declared_sets (
     body TEXT NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (org, name)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE maintenance (
+    org INTEGER NOT NULL REFERENCES orgs (key), name TEXT NOT NULL CHECK (name <> ''), version INTEGER NOT NULL,
+    body TEXT NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (org, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tokens (
     org        INTEGER NOT NULL REFERENCES orgs (key),
     id         TEXT    NOT NULL,

@@ -193,6 +193,7 @@ macro_rules! conformance {
             document {
                 a_document_replaces_its_own_version,
                 documents_are_listed_by_kind_and_name,
+                what_is_done_to_documents_is_audited,
                 a_document_is_removed_once,
                 a_token_is_known_by_its_hash,
                 a_request_is_answered_once,
