@@ -93,6 +93,7 @@ const ORG_TABLES: &[&str] = &[
     "secrets",
     "limits",
     "declared_sets",
+    "maintenance",
     "tokens",
     "schedules",
     "schedule_versions",

@@ -2,7 +2,9 @@
 
 use super::Backend;
 use super::stage::{Stage, at};
-use crate::{Answer, Answered, Cut, DocumentKind, Error, NewDocument, Store, Token};
+use crate::{
+    Actor, Answer, Answered, AuditFilter, AuditRow, Cut, DocumentKind, Error, NewDocument, Store, Token,
+};
 
 fn document(name: &str, body: &str, replaces: Option<i64>) -> NewDocument {
     let (kind, now) = (DocumentKind::Template, at("10:00:00.5"));
@@ -37,6 +39,26 @@ pub async fn documents_are_listed_by_kind_and_name<B: Backend>(backend: &B) {
     assert_eq!((rest.rows.len(), rest.next), (1, None));
     for kind in DocumentKind::ALL.into_iter().filter(|kind| *kind != DocumentKind::Template) {
         assert!(list(kind, Cut::first(10)).await.rows.is_empty(), "{kind:?}");
+    }
+}
+
+/// Who wrote or removed a shared thing or a token is in the audit log, once for each time.
+pub async fn what_is_done_to_documents_is_audited<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for kind in DocumentKind::ALL {
+        let document = NewDocument { kind, ..document("a", "{}", None) };
+        stage.store.put_document(stage.scope(), document.clone()).await.expect("answers");
+        let stale = NewDocument { replaces: Some(7), ..document };
+        assert!(stage.store.put_document(stage.scope(), stale).await.is_err(), "{kind:?}");
+        for _ in 0..2 {
+            stage.store.remove_document(stage.scope(), kind, "a".to_owned()).await.expect("answers");
+        }
+        let filter = AuditFilter { kind: Some(format!("{}.", kind.table())), ..AuditFilter::default() };
+        let events = stage.store.audit(stage.scope(), filter, Cut::first(10)).await.expect("answers").rows;
+        let said = |row: &AuditRow| (row.kind.clone(), row.detail.clone(), row.actor.clone());
+        let expected = ["removed", "put"]
+            .map(|done| (format!("{}.{done}", kind.table()), "a".to_owned(), Actor::User("ada".to_owned())));
+        assert_eq!(events.iter().map(said).collect::<Vec<_>>(), expected, "{kind:?}");
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use punctual_plan::{
-    Breaker, Counters, Cursor, Fence, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule, ScheduleId,
-    ScheduleKey, Waiting,
+    Anchors, Breaker, Counters, Cursor, Fence, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule,
+    ScheduleId, ScheduleKey, Waiting,
 };
 
 use super::cell::Row;
@@ -178,6 +178,7 @@ impl Data {
         let (finished, how) =
             (row.maybe_micros()?, row.maybe_text()?.map(|name| status_named(&name)).transpose()?);
         let (succeeded, which) = (row.maybe_micros()?, row.maybe_int()?.map(RunKey));
+        let anchors = Anchors { start: row.maybe_micros()?, finish: row.maybe_micros()? };
         let state = StateRecord {
             org,
             shard,
@@ -194,6 +195,7 @@ impl Data {
             last_start,
             last_finish: finished.zip(how),
             last_success: succeeded.zip(which),
+            anchors,
         };
         self.plannable.extend(plan_at.map(|plan_at| (plan_at, key)));
         self.states.insert(key, state);

@@ -95,9 +95,9 @@ impl Postgres {
         }
         events.write(tx, batch.now).await?;
         self.wake(tx, &ended, batch.now).await?;
-        let ending = ending(&ended, &live);
-        self.go_on(tx, &ending, batch.now).await?;
-        self.exhaust(tx, ending, batch.now).await?;
+        let ticks: Vec<Ended> = ended.iter().filter(|row| row.origin == Origin::Tick).cloned().collect();
+        self.go_on(tx, &ending(&ticks, &live), batch.now).await?;
+        self.exhaust(tx, ending(&ended, &live), batch.now).await?;
         let commit = |commit: &AdmitCommit, place| match done.contains(&commit.admission.run) {
             true if !refused.contains(&place) => Commit::Done,
             _ => Commit::Stale,
@@ -155,14 +155,40 @@ impl Postgres {
         let by_run: HashMap<RunKey, &End> = ends.iter().map(|end| (end.run, end)).collect();
         let mut events = Events::default();
         for row in &ended {
-            if let Some(end) = by_run.get(&row.run).filter(|end| end.status == RunStatus::Skipped) {
+            if let Some(end) = by_run.get(&row.run).filter(|_| row.is_unlaunched) {
                 let about = About { org: row.org, schedule: Some(row.schedule), run: Some(row.run) };
                 events.note(about, &ended_event(row.tick, end));
             }
         }
         events.write(tx, now).await?;
         self.wake(tx, &ended, now).await?;
+        self.end_others(tx, now, (&ended, live)).await?;
         Ok(cancelled)
+    }
+
+    /// Where schedules share a lane, what one of them ends may have been the last of another.
+    async fn end_others(
+        &self,
+        tx: &Tx,
+        now: Timestamp,
+        (ended, live): (&[Ended], &[(usize, &AdmitCommit)]),
+    ) -> Result<(), Error> {
+        let own: HashSet<ScheduleKey> = live.iter().map(|(_, commit)| commit.admission.schedule).collect();
+        let others: HashSet<i64> =
+            ended.iter().filter(|row| !own.contains(&row.schedule)).map(|row| row.schedule.0).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let others: Vec<i64> = others.into_iter().collect();
+        let mut versions = Vec::with_capacity(others.len());
+        for row in tx.rows(sql!("present_versions"), &[&others]).await? {
+            versions.push((ScheduleKey(col(&row, 0)?), col::<i64>(&row, 2)?));
+        }
+        let known = self.definitions(tx, &versions).await?;
+        let readable = known.iter().filter_map(|((key, _), known)| Some((*key, known.as_ref().ok()?)));
+        let ending: Vec<Ending> = readable.map(|(key, definition)| Ending::of(key, definition)).collect();
+        self.go_on(tx, &ending, now).await?;
+        self.exhaust(tx, ending, now).await
     }
 }
 
@@ -264,5 +290,7 @@ async fn write_messages(tx: &Tx, now: Timestamp, starts: &[(usize, &AdmitCommit)
 
 /// Whether a start moves the ticks after it.
 pub(super) fn moves_start(commit: &AdmitCommit) -> bool {
-    commit.row.due.origin == Origin::Tick && floats_on(&commit.row.launch.definition, Anchor::LastStart)
+    let due = &commit.row.due;
+    let is_first = due.origin == Origin::Tick && !due.is_retry();
+    is_first && floats_on(&commit.row.launch.definition, Anchor::LastStart)
 }

@@ -228,11 +228,11 @@ async fn insert_states(tx: &Tx, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), 
     let planned = number(&|new| new.cursor().planned_through.as_microsecond());
     let decided = number(&|new| new.cursor().decided_through.as_microsecond());
     let next_tick = maybe(&|new| new.plan.and_then(|plan| plan.next_tick).map(Timestamp::as_second));
-    let plan_at = maybe(&|new| {
-        new.plan
-            .filter(|_| new.status.is_active())
-            .and_then(|plan| plan.plan_at)
-            .map(Timestamp::as_microsecond)
+    let plan_at = maybe(&|new| match new.plan {
+        _ if !new.status.is_active() => None,
+        Some(plan) => plan.plan_at.map(Timestamp::as_microsecond),
+        // Nobody has planned it yet: the planner does.
+        None => new.definition.when.timing().map(|_| new.now()),
     });
     let arguments: [&dyn Arg; 11] = [
         &schedule, &org, &shard, &version, &status, &detail, &left_at, &planned, &decided, &next_tick,

@@ -186,24 +186,32 @@ impl Postgres {
         let ids: HashMap<ScheduleKey, Arc<Schedule>> =
             docket.runs.values().map(|run| (run.schedule, Arc::clone(&run.definition))).collect();
         let mut asked: (Vec<i64>, Vec<String>) = Default::default();
-        for row in tx.rows(sql!("lock_states"), &[&keys]).await? {
-            let key = ScheduleKey(col(&row, 0)?);
-            let status: &str = col(&row, 2)?;
+        let rows = tx.rows(sql!("lock_states"), &[&keys]).await?;
+        let mut versions = Vec::with_capacity(rows.len());
+        for row in &rows {
+            versions.push((ScheduleKey(col(row, 0)?), col::<i64>(row, 11)?));
+        }
+        let present = self.definitions(tx, &versions).await?;
+        for (row, version) in rows.iter().zip(versions) {
+            let key = ScheduleKey(col(row, 0)?);
+            let status: &str = col(row, 2)?;
             docket.schedules.insert(
                 key,
                 Tally {
-                    counters: read_counters(&row)?,
-                    is_active: status == "active" && col::<Option<i64>>(&row, 9)?.is_none(),
+                    counters: read_counters(row)?,
+                    is_active: status == "active" && col::<Option<i64>>(row, 9)?.is_none(),
                     followers: Vec::new(),
                 },
             );
-            let definition = ids.get(&key).cloned();
-            if let Some(definition) = &definition {
-                asked.0.push(col(&row, 1)?);
+            let own = ids.get(&key).cloned();
+            if let Some(definition) = &own {
+                asked.0.push(col(row, 1)?);
                 asked.1.push(definition.id.to_string());
             }
-            let may_end = col(&row, 10)?;
-            held.states.insert(key, HeldState { active_run: col(&row, 8)?, definition, may_end });
+            // What comes next is the present version's matter, unless that cannot be read.
+            let definition = present.get(&version).and_then(|known| known.as_ref().ok().cloned()).or(own);
+            let may_end = col(row, 10)?;
+            held.states.insert(key, HeldState { active_run: col(row, 8)?, definition, may_end });
         }
         let by_id: HashMap<String, ScheduleKey> =
             ids.iter().map(|(key, definition)| (definition.id.to_string(), *key)).collect();

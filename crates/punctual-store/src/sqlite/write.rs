@@ -133,6 +133,9 @@ impl Writing<'_> {
         self.db.change(sql!("touch_schedule"), params![schedule.0, now, edit.is_deleted.then_some(now)])?;
         let (old, _) = self.db.readable(schedule, stand.version)?;
         write_changed(&mut self.plans, place, &old, edit.changed)?;
+        if edit.definition.is_some() {
+            self.db.change(sql!("wake_schedule"), params![schedule.0, now])?;
+        }
         let definition = edit.definition.map_or(&old, |(definition, _)| definition);
         if let Some(plan) = edit.plan {
             self.plans.write(Place { version: definition.version, ..place }, definition, plan)?;
