@@ -1,18 +1,24 @@
 //! Admitter: what is due is admitted in one transaction, and only then handed to the launcher.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use punctual_plan::{Due, Effect, Fence, Pace, RunKey, Verdict, admit};
 use punctual_store::{
     AdmitCommit, Ask, BATCH_MAX, Commit, DueBatch, Error, Expired, Launchable, Store, Whose,
 };
-use tracing::info;
+use tracing::{debug, info};
 
+use crate::Metrics;
 use crate::batch::Sender;
 use crate::complaint::Complaints;
+use crate::lease::Lease;
+use crate::membership::Shared;
 
 /// What one look at the due rows gave.
-#[derive(Default)]
 pub(crate) struct Admitted {
+    /// The fence under which they were admitted.
+    pub(crate) fence: Fence,
     /// Runs whose admission is committed.
     pub(crate) launches: Vec<Launchable>,
     /// Runs that a later tick has cancelled.
@@ -25,14 +31,22 @@ pub(crate) struct Admitted {
 
 /// Admits what is due.
 pub(crate) struct Admitter {
+    lease: Arc<Lease>,
     sender: Sender,
     pace: Pace,
+    metrics: Arc<Metrics>,
     complaints: Complaints,
 }
 
 impl Admitter {
-    pub(crate) fn new(fence: Fence, pace: Pace) -> Self {
-        Self { sender: Sender::new(fence), pace, complaints: Complaints::default() }
+    pub(crate) fn new(shared: &Shared, pace: Pace) -> Self {
+        Self {
+            lease: Arc::clone(&shared.lease),
+            sender: shared.sender.clone(),
+            pace,
+            metrics: Arc::clone(&shared.metrics),
+            complaints: Complaints::default(),
+        }
     }
 
     /// Judges everything that is due at `now` and commits the verdicts.
@@ -44,6 +58,7 @@ impl Admitter {
     ) -> Result<Admitted, Error> {
         let batch = store.due(Ask { now, whose, limit: BATCH_MAX }).await?;
         self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|(_, error)| error));
+        self.metrics.schedules_due.set(batch.rows.len());
         self.carry_out(store, now, batch).await
     }
 
@@ -54,7 +69,9 @@ impl Admitter {
         batch: DueBatch,
     ) -> Result<Admitted, Error> {
         let DueBatch { rows, mut world, expired, next_look_at, .. } = batch;
-        let mut admitted = Admitted { expired, next_look_at, ..Admitted::default() };
+        let fence = self.lease.fence();
+        let mut admitted =
+            Admitted { fence, expired, next_look_at, launches: Vec::new(), cancelled: Vec::new() };
         if rows.is_empty() {
             return Ok(admitted);
         }
@@ -68,31 +85,46 @@ impl Admitter {
             .zip(ready)
             .map(|(admission, row)| AdmitCommit { admission, row })
             .collect();
-        let done = self.sender.send(now, |batch| store.admit(batch, commits.clone())).await?;
+        let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
         for (one, _) in commits.into_iter().zip(done).filter(|(_, commit)| *commit == Commit::Done) {
+            self.count(&one, now);
             admitted.take(one);
         }
         Ok(admitted)
     }
+
+    fn count(&self, one: &AdmitCommit, now: Timestamp) {
+        self.metrics.admitted(&one.admission.verdict);
+        if one.admission.verdict == Verdict::Start && !one.row.due.is_retry() {
+            self.metrics.runs_emitted.add(&[one.row.launch.origin.name()]);
+            self.metrics.lateness.observe(now.duration_since(one.row.launch.scheduled_for));
+        }
+    }
 }
 
 impl Admitted {
+    /// Sorts a committed verdict, and says it: one line per decision.
     fn take(&mut self, one: AdmitCommit) {
         let launch = one.row.launch;
-        let name = &launch.definition.name;
+        let (run, schedule, tick) = (launch.run, &*launch.definition.name, launch.scheduled_for);
         for effect in &one.admission.effects {
             if let Effect::Cancel(run, _) = effect {
                 self.cancelled.push(*run);
             }
         }
         match &one.admission.verdict {
-            Verdict::Start => self.launches.push(launch),
-            Verdict::Wait(waiting) => {
-                info!(run = %launch.run, schedule = name, wait = %waiting.wait, until = %waiting.deadline, "waits");
+            Verdict::Start => {
+                info!(%run, schedule, %tick, status = "enqueued", attempt = launch.attempt, "fires");
+                self.launches.push(launch);
             }
-            Verdict::Later(at) => info!(run = %launch.run, schedule = name, %at, "fires later"),
-            Verdict::Skip(reason) | Verdict::Miss(reason) | Verdict::Fail(reason) => {
-                info!(run = %launch.run, schedule = name, scheduled_for = %launch.scheduled_for, %reason, "not run");
+            Verdict::Wait(waiting) => {
+                info!(%run, schedule, %tick, status = "waiting", wait = %waiting.wait, until = %waiting.deadline, "waits");
+            }
+            Verdict::Later(at) => debug!(%run, schedule, %tick, status = "scheduled", %at, "fires later"),
+            Verdict::Skip(reason) => info!(%run, schedule, %tick, status = "skipped", %reason, "not run"),
+            Verdict::Miss(reason) => info!(%run, schedule, %tick, status = "missed", %reason, "not run"),
+            Verdict::Fail(reason) => {
+                info!(%run, schedule, %tick, status = "failed", %reason, "not run again");
             }
         }
     }

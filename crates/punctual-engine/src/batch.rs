@@ -3,32 +3,34 @@
 use jiff::Timestamp;
 use punctual_plan::Fence;
 use punctual_store::{Batch, BatchId, Error};
-use uuid::Uuid;
+
+use crate::Chance;
 
 /// How often an unanswered commit is repeated before it is reported.
 const REPEATS_MAX: usize = 3;
 
 /// Sends the writes of a node.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Sender {
-    fence: Fence,
+    chance: Chance,
 }
 
 impl Sender {
-    pub(crate) fn new(fence: Fence) -> Self {
-        Self { fence }
+    pub(crate) fn new(chance: Chance) -> Self {
+        Self { chance }
     }
 
     /// Sends a write; if its answer is lost it is sent again with the same id, which the database does once.
     pub(crate) async fn send<T, F>(
         &self,
+        fence: Fence,
         now: Timestamp,
         mut write: impl FnMut(Batch) -> F,
     ) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
-        let batch = Batch { id: BatchId(Uuid::new_v4()), fence: self.fence, now };
+        let batch = Batch { id: BatchId(self.chance.id()), fence, now };
         let mut repeats = 0;
         loop {
             match write(batch).await {

@@ -1,153 +1,233 @@
-//! The engine: start it, let it run, ask it to stop.
+//! The engine: start it, let it run, ask it to stop. `start.rs` puts it together.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Fence, LOOKAHEAD_MAX, Outcome, Pace};
-use punctual_store::{AttemptToken, Error, Expired, Node, Report, Store, Whose};
+use punctual_plan::{Action, Fence, Outcome, Pace};
+use punctual_store::{AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
 use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinSet;
 use tracing::{error, info, warn};
 
 use crate::admitter::Admitter;
 use crate::batch::Sender;
+use crate::flights::Flights;
+use crate::launch::{Targets, Why};
 use crate::launcher::Launcher;
-use crate::membership::Membership;
-use crate::planner::Planner;
-use crate::recover::recover;
-use crate::settler::Settler;
-use crate::wake::{Signals, TICK, Wake, wait};
-use crate::{Clock, Journal};
+use crate::membership::{Beat, Membership};
+use crate::planner::{Planned, Planner};
+use crate::time::{Time, Upset, Watch};
+use crate::wake::{Signals, Wake, wait};
+use crate::{Clock, Metrics, Settings};
 
-/// How long a node's lease lasts without a heartbeat: admitted runs of a dead node are taken up within five seconds.
-const LEASE: SignedDuration = SignedDuration::from_secs(3);
-
-/// How the engine works.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Where the launch journal is.
-    pub journal: PathBuf,
-    /// How far ahead ticks become ledger rows, and how fast late ones fire.
-    pub pace: Pace,
-    /// How long a stop waits for runs in flight.
-    pub drain_for: Duration,
-}
-
-impl Settings {
-    /// The defaults, with the journal at `path`.
-    pub fn new(journal: PathBuf) -> Self {
-        Self { journal, pace: Pace::default(), drain_for: Duration::from_secs(30) }
-    }
-}
+/// How often it is asked which of the runs in hand have ended in the ledger, at most.
+const ASK_ENDED_EVERY: SignedDuration = SignedDuration::from_millis(100);
 
 /// How a stop went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
     /// Runs that had not ended; the next start finds them in doubt.
     pub left_in_flight: usize,
+    /// Runs that were admitted and not launched; whoever takes them up launches them.
+    pub handed_back: usize,
 }
 
 /// One node's loop over a store.
-pub struct Engine<S, C> {
-    store: Arc<S>,
-    clock: Arc<C>,
-    settings: Settings,
-    planner: Planner,
-    admitter: Admitter,
-    launcher: Launcher<C>,
-    settler: tokio::task::JoinHandle<()>,
-    settled: Arc<Notify>,
-    fence: Fence,
-    membership: Membership,
+pub struct Engine<S, C, T> {
+    pub(crate) store: Arc<S>,
+    pub(crate) time: Arc<Time<C>>,
+    pub(crate) settings: Settings,
+    pub(crate) pace: Pace,
+    pub(crate) watch: Watch,
+    pub(crate) planner: Planner,
+    pub(crate) admitter: Admitter,
+    pub(crate) membership: Membership,
+    pub(crate) launcher: Launcher<C, T>,
+    pub(crate) flights: Arc<Flights>,
+    pub(crate) settler: JoinSet<()>,
+    pub(crate) settled: Arc<Notify>,
+    pub(crate) duties: JoinSet<()>,
+    pub(crate) messages: mpsc::Sender<()>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) sender: Sender,
+    /// When something wants planning next.
+    pub(crate) plan_at: Option<Timestamp>,
+    /// Whether late rows and the stretch behind them are still to be decided; until then nothing is admitted.
+    pub(crate) is_behind: bool,
+    /// When to ask which runs in hand the ledger has ended, if it may have.
+    pub(crate) ask_ended_at: Option<Timestamp>,
+    /// When that was asked last.
+    pub(crate) asked_ended_at: Timestamp,
 }
 
-impl<S: Store, C: Clock> Engine<S, C> {
-    /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
-    ///
-    /// # Errors
-    /// When the journal cannot be opened or the database fails.
-    pub async fn start(store: Arc<S>, clock: Arc<C>, settings: Settings) -> Result<Self, StartError> {
-        let unusable = |source| StartError::Journal { path: settings.journal.clone(), source };
-        let mut journal = Journal::open(&settings.journal).map_err(unusable)?;
-        let joined = store.join(this_node(clock.now())).await?;
-        let fence = joined.fence;
-        let launches = recover(&*store, &*clock, &journal, fence).await?;
-        journal.clear().map_err(unusable)?;
-        let journal = Arc::new(Mutex::new(journal));
-        let (news, inbox) = mpsc::unbounded_channel();
-        let settled = Arc::new(Notify::new());
-        let settler = Settler {
-            store: Arc::clone(&store),
-            clock: Arc::clone(&clock),
-            fence,
-            journal: Arc::clone(&journal),
-            settled: Arc::clone(&settled),
-        };
-        let mut launcher = Launcher::new(Arc::clone(&clock), fence, journal, news);
-        launches.into_iter().for_each(|run| launcher.launch(run));
-        let pace = Pace { lookahead: settings.pace.lookahead.min(LOOKAHEAD_MAX), ..settings.pace };
-        Ok(Self {
-            admitter: Admitter::new(fence, pace),
-            planner: Planner::new(fence, pace),
-            settler: tokio::spawn(settler.run(inbox)),
-            settled,
-            fence,
-            membership: Membership::new(&joined),
-            store,
-            clock,
-            settings,
-            launcher,
-        })
+impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
+    /// What it has counted so far; it goes on counting after this call.
+    pub fn metrics(&self) -> Arc<Metrics> {
+        Arc::clone(&self.metrics)
     }
 
     /// Runs until `stop` turns true; then waits for what is in flight.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Stopped {
-        let mut plan_at = Some(Timestamp::MIN);
         loop {
-            let now = self.clock.now();
-            self.membership.tend(&*self.store, now).await;
-            if plan_at.is_some_and(|plan_at| plan_at <= now) && self.membership.may_plan() {
-                plan_at = self.plan(now).await;
+            self.look_at_clocks().await;
+            self.tend().await;
+            let mut next = vec![];
+            // A lease that is not certain any more gives no right to admit; the next heartbeat tells.
+            let may_admit = self.membership.lease.certain(self.time.clock()).is_some();
+            if may_admit && !self.is_behind && !self.launcher.is_full() {
+                let own = self.membership.own();
+                next.extend(self.admit(own).await);
+                if let Some(late) = self.membership.sweep(self.time.now()) {
+                    self.admit(late).await;
+                }
             }
-            let own = self.membership.own();
-            let next_look_at = self.admit(own).await;
-            if let Some(late) = self.membership.sweep(now) {
-                self.admit(late).await;
-            }
-            let next = plan_at.into_iter().chain(next_look_at).chain([self.membership.next()]).min();
-            match wait(&*self.store, &*self.clock, Signals { stop: &mut stop, settled: &self.settled }, next)
-                .await
-            {
+            let was_behind = self.is_behind;
+            self.plan().await;
+            // What had to wait for the planning is looked at without a sleep.
+            next.extend((was_behind && !self.is_behind).then_some(Timestamp::MIN));
+            self.ask_ended().await;
+            self.metrics.runs_in_flight.set(self.launcher.in_flight());
+            next.extend(self.plan_at.into_iter().chain(self.ask_ended_at).chain([self.membership.next()]));
+            let signals = Signals { stop: &mut stop, settled: &self.settled };
+            match wait(&*self.store, signals, self.until(next.into_iter().min())).await {
                 Wake::Look => {}
-                // Another process, or the end of a run, may have brought ticks nearer than the known ones.
-                Wake::Changed => plan_at = Some(Timestamp::MIN),
+                Wake::Settled => self.plan_at = Some(Timestamp::MIN),
+                // Another process may have brought ticks nearer than the known ones, or ended runs.
+                Wake::Changed => {
+                    self.plan_at = Some(Timestamp::MIN);
+                    self.want_ended();
+                }
                 Wake::Stop => break,
             }
         }
         self.stop().await
     }
 
-    /// Plans what comes near; a database that fails is asked again.
-    async fn plan(&mut self, now: Timestamp) -> Option<Timestamp> {
+    /// How long to sleep: never longer than a tick, so that a clock that was set is noticed.
+    fn until(&self, next: Option<Timestamp>) -> Duration {
+        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO);
+        let until = |next: Timestamp| Duration::try_from(next.duration_since(self.time.now()));
+        next.map_or(tick, |next| until(next).unwrap_or(Duration::ZERO).min(tick))
+    }
+
+    /// Notices what has happened to the clocks: everything that was computed by them is computed anew.
+    async fn look_at_clocks(&mut self) {
+        let upsets = self.watch.look(self.time.clock());
+        if upsets.is_empty() {
+            return;
+        }
+        for upset in upsets {
+            match upset {
+                Upset::Step(by) => {
+                    let direction = if by.is_negative() { "backward" } else { "forward" };
+                    self.metrics.clock_steps.add(&[direction]);
+                    warn!(by_ms = by.as_millis() as i64, direction, "the clock was set");
+                }
+                Upset::Suspend(slept) => {
+                    self.metrics.suspends.add(1);
+                    warn!(slept_ms = slept.as_millis() as i64, "the machine was suspended");
+                }
+            }
+        }
+        self.membership.upset();
+        self.plan_at = Some(Timestamp::MIN);
+        self.asked_ended_at = Timestamp::MIN;
+        self.is_behind = true;
+        // Where the database has a clock of its own, nothing is admitted by one that has just been set.
+        if let Err(problem) = self.time.ask(&*self.store).await {
+            self.complain(&problem, "now");
+        }
+    }
+
+    /// Renews the lease; takes up what dead nodes left; begins anew if the lease was lost.
+    async fn tend(&mut self) {
+        match self.membership.beat(&*self.store, &self.time).await {
+            Beat::None => return,
+            Beat::Renewed => {}
+            Beat::Lost => {
+                if let Err(problem) = self.join_again().await {
+                    return self.complain(&problem, "join");
+                }
+            }
+        }
+        self.launcher.resume();
+        self.want_ended();
+        let now = self.time.now();
+        match self.membership.take_up(&*self.store, now).await {
+            Ok(launches) => self.launch(launches, self.membership.lease.fence()),
+            Err(problem) => self.complain(&problem, "take_over"),
+        }
+    }
+
+    /// Stops all work of the lease that was lost and takes another one.
+    async fn join_again(&mut self) -> Result<(), Error> {
+        self.metrics.fence_losses.add(1);
+        self.flights.cancel_all(&Why::Fenced);
+        self.launcher.hand_back();
+        error!(
+            stopped = self.launcher.in_flight(),
+            "the lease was lost: what runs here does not count any more"
+        );
+        let node = self.settings.node(self.time.now());
+        let fence = self.membership.join_again(&*self.store, &self.time, node).await?;
+        info!(fence = fence.0, "this node has a new lease");
+        let noted = self.membership.journal.lock().unwrap_or_else(PoisonError::into_inner).joined(fence);
+        if let Err(problem) = noted {
+            warn!(%problem, "the launch journal cannot be written");
+        }
+        self.plan_at = Some(Timestamp::MIN);
+        Ok(())
+    }
+
+    /// Plans one batch of what comes near; what is due meanwhile comes first.
+    async fn plan(&mut self) {
+        let now = self.time.now();
+        if !self.membership.may_plan() {
+            self.is_behind = false;
+            return;
+        }
+        if self.plan_at.is_none_or(|plan_at| plan_at > now) {
+            return;
+        }
         match self.planner.pass(&*self.store, self.membership.own(), now).await {
-            Ok(plan_at) => plan_at,
-            Err(problem) => Some(self.again_after(&problem, "cannot plan")),
+            Ok(Planned::Done(plan_at)) => (self.plan_at, self.is_behind) = (plan_at, false),
+            Ok(Planned::More { is_behind }) => {
+                self.plan_at = Some(now);
+                // Schedules come in the order of their need: after a batch without any that is behind there is none.
+                self.is_behind = is_behind;
+            }
+            Err(problem) => {
+                self.complain(&problem, "plan");
+                self.plan_at = Some(self.again_at());
+            }
         }
     }
 
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
-        // Asked anew: planning may have taken a while.
-        let now = self.clock.now();
+        let now = self.time.now();
         match self.admitter.pass(&*self.store, whose, now).await {
             Ok(admitted) => {
-                admitted.cancelled.iter().for_each(|run| self.launcher.cancel(*run));
-                admitted.launches.into_iter().for_each(|run| self.launcher.launch(run));
+                admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
+                self.launch(admitted.launches, admitted.fence);
                 self.give_up(&admitted.expired).await;
                 admitted.next_look_at
             }
-            Err(problem) => Some(self.again_after(&problem, "cannot admit")),
+            Err(problem) => {
+                self.complain(&problem, "admit");
+                Some(self.again_at())
+            }
+        }
+    }
+
+    pub(crate) fn launch(&mut self, launches: Vec<Launchable>, fence: Fence) {
+        for run in launches {
+            if matches!(run.definition.target.action, Action::Message { .. }) {
+                // A full channel has been told already.
+                let _ = self.messages.try_send(());
+            }
+            self.launcher.launch(run, fence);
         }
     }
 
@@ -156,7 +236,7 @@ impl<S: Store, C: Clock> Engine<S, C> {
         if expired.is_empty() {
             return;
         }
-        let at = self.clock.now();
+        let at = self.time.now();
         let lost = |one: &Expired| Report {
             run: one.run,
             attempt: one.attempt,
@@ -167,79 +247,83 @@ impl<S: Store, C: Clock> Engine<S, C> {
             output: None,
         };
         let reports: Vec<Report> = expired.iter().map(lost).collect();
-        let sender = Sender::new(self.fence);
-        match sender.send(at, |batch| self.store.settle(batch, reports.clone())).await {
+        let fence = self.membership.lease.fence();
+        match self.sender.send(fence, at, |batch| self.store.settle(batch, reports.clone())).await {
             Ok(_) => warn!(runs = expired.len(), "nobody answered for these runs in time"),
-            Err(problem) => error!(%problem, "cannot give up runs, trying again"),
+            Err(problem) => return self.complain(&problem, "settle"),
         }
-        expired.iter().for_each(|one| self.launcher.cancel(one.run));
+        expired.iter().for_each(|one| self.flights.cancel(one.run, &Why::Expired));
     }
 
-    fn again_after(&self, problem: &Error, what: &'static str) -> Timestamp {
-        error!(%problem, "{what}, trying again");
-        self.clock.now().saturating_add(TICK).unwrap_or(Timestamp::MAX)
+    /// Asks soon which runs in hand have ended, but not again right after the last time.
+    fn want_ended(&mut self) {
+        let soonest = self.asked_ended_at.saturating_add(ASK_ENDED_EVERY).unwrap_or(Timestamp::MAX);
+        self.ask_ended_at = self.ask_ended_at.or(Some(self.time.now().max(soonest)));
     }
 
+    /// Tells programs to end whose run has ended in the ledger, or is another attempt's or node's.
+    async fn ask_ended(&mut self) {
+        let now = self.time.now();
+        if self.ask_ended_at.is_none_or(|at| at > now) {
+            return;
+        }
+        let in_hand = self.flights.under(self.membership.lease.fence());
+        (self.ask_ended_at, self.asked_ended_at) = (None, now);
+        for some in in_hand.chunks(BATCH_MAX) {
+            match self.store.ended(some.to_vec()).await {
+                Ok(ended) => ended.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended)),
+                Err(problem) => {
+                    self.complain(&problem, "ended");
+                    self.want_ended();
+                }
+            }
+        }
+    }
+
+    fn complain(&self, problem: &Error, step: &'static str) {
+        self.metrics.store_errors.add(&[step]);
+        error!(%problem, step, "the database failed, trying again");
+    }
+
+    fn again_at(&self) -> Timestamp {
+        self.time.now().saturating_add(self.pace.tick).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Admits nothing more, lets what runs end, hands back what was not launched.
     async fn stop(mut self) -> Stopped {
+        let unlaunched = self.launcher.hand_back();
         let in_flight = self.launcher.in_flight();
         if in_flight > 0 {
             info!(in_flight, "waiting for runs to end");
         }
-        let drained = tokio::time::timeout(self.settings.drain_for, self.launcher.drain()).await;
-        let left_in_flight = self.launcher.in_flight();
-        if drained.is_err() {
+        let left_in_flight = self.drain().await;
+        if left_in_flight > 0 {
             warn!(left_in_flight, "stopped before these runs ended; the next start settles them");
         }
         self.launcher.abandon();
-        if left_in_flight == 0 {
-            // The last sender of reports is gone: the settler writes what it has and ends.
-            let _ = self.settler.await;
+        // It writes what it was told before, and ends.
+        while self.settler.join_next().await.is_some() {}
+        drop(self.messages);
+        while self.duties.join_next().await.is_some() {}
+        if let Err(problem) = self.store.leave(self.membership.lease.fence()).await {
+            warn!(%problem, "cannot leave; the lease ends by itself");
         }
-        Stopped { left_in_flight }
+        Stopped { left_in_flight, handed_back: unlaunched }
     }
-}
 
-/// This process as a node.
-fn this_node(started_at: Timestamp) -> Node {
-    Node {
-        id: uuid::Uuid::new_v4().to_string(),
-        pid: std::process::id(),
-        started_at,
-        lease: LEASE,
-        tz_version: punctual_time::tz_version().to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-    }
-}
-
-/// Why an engine did not start.
-#[derive(Debug)]
-pub enum StartError {
-    /// The launch journal cannot be opened.
-    Journal {
-        /// Where it is.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// The database failed.
-    Store(Error),
-}
-
-impl From<Error> for StartError {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl std::fmt::Display for StartError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Journal { path, source } => {
-                write!(f, "cannot open the launch journal `{}`: {source}", path.display())
+    /// Waits for what runs, and keeps the lease meanwhile; gives back how many are left.
+    async fn drain(&mut self) -> usize {
+        let until = tokio::time::Instant::now() + self.settings.drain_for;
+        while self.launcher.in_flight() > 0 {
+            let pause = tokio::time::Instant::now() + Duration::from_secs(1);
+            let drained = tokio::time::timeout_at(pause.min(until), self.launcher.drain()).await;
+            if drained.is_ok() || tokio::time::Instant::now() >= until {
+                break;
             }
-            Self::Store(error) => error.fmt(f),
+            if self.membership.beat(&*self.store, &self.time).await == Beat::Lost {
+                self.flights.cancel_all(&Why::Fenced);
+            }
         }
+        self.launcher.in_flight()
     }
 }
-
-impl std::error::Error for StartError {}

@@ -4,15 +4,19 @@
 //! never launched and is launched on restart; one that it has is settled with the end it noted, or is in
 //! doubt and not started a second time. It does not survive a power cut; there the ledger alone decides.
 //!
-//! One line per event: `L RUN ATTEMPT` before a launch, `E RUN ATTEMPT AT OUTCOME` after its end.
+//! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT` before a launch,
+//! `E RUN ATTEMPT AT OUTCOME` after its end.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Outcome, RunKey};
+use punctual_plan::{Fence, Outcome, RunKey};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 /// A longer journal is rewritten with the runs that are still in flight.
 const BYTES_MAX: u64 = 1 << 20;
@@ -31,33 +35,92 @@ pub(crate) enum Known {
     },
 }
 
+/// Where a journal is kept.
+#[derive(Clone, Debug)]
+pub enum JournalPlace {
+    /// In a file, which outlives the process.
+    File(PathBuf),
+    /// In a value that outlives the engine: what a file is to a process, this is to a simulated node.
+    Memory(MemoryJournal),
+}
+
+/// A journal without a file; clones are the same one.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryJournal(Arc<Mutex<String>>);
+
+impl MemoryJournal {
+    /// What is written in it.
+    pub fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, text: String) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
+}
+
 /// The journal of a serving process.
 #[derive(Debug)]
-pub struct Journal {
-    path: PathBuf,
-    file: File,
+pub(crate) struct Journal {
+    paper: Paper,
     bytes: u64,
     open: HashMap<(RunKey, u32), Known>,
+    /// The leases that it speaks for.
+    fences: BTreeSet<Fence>,
+}
+
+/// What it is written on.
+#[derive(Debug)]
+enum Paper {
+    File {
+        path: PathBuf,
+        file: File,
+        /// Held as long as the journal is open: two processes would tear it apart.
+        _lock: File,
+    },
+    Memory(MemoryJournal),
 }
 
 impl Journal {
     /// Opens the journal and reads what an earlier process left in it.
-    ///
-    /// # Errors
-    /// When the file cannot be read or created.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let text = match std::fs::read(path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(error),
+    pub(crate) fn open(place: &JournalPlace) -> io::Result<Self> {
+        let (text, paper) = match place {
+            JournalPlace::File(path) => {
+                let lock = lock(path)?;
+                let text = match std::fs::read(path) {
+                    Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+                    Err(error) => return Err(error),
+                };
+                let file = OpenOptions::new().append(true).create(true).open(path)?;
+                (text, Paper::File { path: path.clone(), file, _lock: lock })
+            }
+            JournalPlace::Memory(memory) => (memory.text(), Paper::Memory(memory.clone())),
         };
-        let file = OpenOptions::new().append(true).create(true).open(path)?;
-        Ok(Self { path: path.to_owned(), file, bytes: text.len() as u64, open: read(&text) })
+        let fences = whole_lines(&text).filter_map(read_fence).collect();
+        Ok(Self { paper, bytes: text.len() as u64, open: read(&text), fences })
     }
 
     /// What is known of an attempt.
     pub(crate) fn known(&self, run: RunKey, attempt: u32) -> Option<&Known> {
         self.open.get(&(run, attempt))
+    }
+
+    /// Whether it speaks for a lease: what was admitted under it and is not in here was never launched.
+    pub(crate) fn is_of(&self, fence: Fence) -> bool {
+        self.fences.contains(&fence)
+    }
+
+    /// The leases that it speaks for.
+    pub(crate) fn fences(&self) -> impl Iterator<Item = Fence> {
+        self.fences.iter().copied()
+    }
+
+    /// Notes a lease before anything is admitted under it.
+    pub(crate) fn joined(&mut self, fence: Fence) -> io::Result<()> {
+        self.append(&format!("F {}\n", fence.0))?;
+        self.fences.insert(fence);
+        Ok(())
     }
 
     /// Notes that an attempt is about to be launched.
@@ -88,27 +151,51 @@ impl Journal {
         if self.bytes > BYTES_MAX { self.rewrite() } else { Ok(()) }
     }
 
-    /// Forgets everything: the ledger has the end of all that was launched, or knows that it was not.
-    pub(crate) fn clear(&mut self) -> io::Result<()> {
+    /// Forgets everything but its present lease: what earlier ones left is settled or launched anew.
+    pub(crate) fn begin(&mut self, fence: Fence) -> io::Result<()> {
         self.open.clear();
+        self.fences = BTreeSet::from([fence]);
         self.rewrite()
     }
 
     fn append(&mut self, line: &str) -> io::Result<()> {
-        self.file.write_all(line.as_bytes())?;
+        match &mut self.paper {
+            Paper::File { file, .. } => file.write_all(line.as_bytes())?,
+            Paper::Memory(memory) => {
+                memory.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(line);
+            }
+        }
         self.bytes += line.len() as u64;
         Ok(())
     }
 
-    /// Replaces the file by one that holds only what is in flight; a crash leaves the one or the other.
+    /// Replaces the text by one that holds only what is in flight; a crash leaves the one or the other.
     fn rewrite(&mut self) -> io::Result<()> {
-        let text: String = self.open.iter().map(|(run, known)| line(*run, known)).collect();
-        let fresh = self.path.with_extension("rewrite");
-        std::fs::write(&fresh, &text)?;
-        std::fs::rename(&fresh, &self.path)?;
-        self.file = OpenOptions::new().append(true).open(&self.path)?;
+        let mut text: String = self.fences.iter().map(|fence| format!("F {}\n", fence.0)).collect();
+        text.extend(self.open.iter().map(|(run, known)| line(*run, known)));
         self.bytes = text.len() as u64;
+        match &mut self.paper {
+            Paper::File { path, file, .. } => {
+                let fresh = path.with_extension("rewrite");
+                std::fs::write(&fresh, &text)?;
+                std::fs::rename(&fresh, &*path)?;
+                *file = OpenOptions::new().append(true).open(&*path)?;
+            }
+            Paper::Memory(memory) => memory.set(text),
+        }
         Ok(())
+    }
+}
+
+/// Takes the lock beside a journal; it ends with the process, however that ends.
+fn lock(path: &Path) -> io::Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let lock = OpenOptions::new().create(true).truncate(false).write(true).open(name)?;
+    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(lock),
+        Err(Errno::WOULDBLOCK) => Err(io::Error::other("another process serves with it")),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -141,8 +228,15 @@ fn one_line(text: &str) -> String {
 
 /// Reads whole lines; the last one may have been cut off by the crash and then says nothing.
 fn read(text: &str) -> HashMap<(RunKey, u32), Known> {
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    whole.lines().filter_map(read_line).collect()
+    whole_lines(text).filter_map(read_line).collect()
+}
+
+fn whole_lines(text: &str) -> std::str::Lines<'_> {
+    text.rfind('\n').map_or("", |end| &text[..end]).lines()
+}
+
+fn read_fence(line: &str) -> Option<Fence> {
+    line.strip_prefix("F ").and_then(|fence| fence.parse().ok()).map(Fence)
 }
 
 fn read_line(line: &str) -> Option<((RunKey, u32), Known)> {
@@ -184,8 +278,8 @@ mod tests {
     #[test]
     fn a_reopened_journal_knows_what_was_launched_and_how_it_ended() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("launches");
-        let mut journal = Journal::open(&path).unwrap();
+        let place = JournalPlace::File(folder.path().join("launches"));
+        let mut journal = Journal::open(&place).unwrap();
         let outcomes = [
             Outcome::Succeeded,
             Outcome::Exited { code: 3 },
@@ -200,7 +294,7 @@ mod tests {
         journal.launching(RunKey(9), 1).unwrap();
         drop(journal);
 
-        let journal = Journal::open(&path).unwrap();
+        let journal = Journal::open(&place).unwrap();
         let ended = |outcome| Some(Known::Ended { outcome, at: at(7) });
         assert_eq!(journal.known(RunKey(1), 1).cloned(), ended(Outcome::Succeeded));
         assert_eq!(journal.known(RunKey(2), 1).cloned(), ended(Outcome::Exited { code: 3 }));
@@ -213,15 +307,34 @@ mod tests {
     }
 
     #[test]
-    fn a_cleared_journal_knows_nothing_and_takes_new_launches() {
+    fn a_journal_in_memory_outlives_who_wrote_it() {
+        let memory = MemoryJournal::default();
+        let place = JournalPlace::Memory(memory.clone());
+        let mut journal = Journal::open(&place).unwrap();
+        journal.launching(RunKey(1), 1).unwrap();
+        drop(journal);
+        assert_eq!(Journal::open(&place).unwrap().known(RunKey(1), 1), Some(&Known::Launched));
+        Journal::open(&place).unwrap().begin(Fence(4)).unwrap();
+        assert_eq!(memory.text(), "F 4\n");
+        assert!(Journal::open(&place).unwrap().is_of(Fence(4)));
+    }
+
+    #[test]
+    fn a_journal_that_begins_anew_knows_only_its_lease() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("launches");
-        let mut journal = Journal::open(&path).unwrap();
+        let place = JournalPlace::File(path.clone());
+        let mut journal = Journal::open(&place).unwrap();
         journal.launching(RunKey(1), 1).unwrap();
-        journal.clear().unwrap();
+        journal.begin(Fence(3)).unwrap();
         journal.launching(RunKey(2), 1).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "L 2 1\n");
-        assert_eq!(journal.known(RunKey(1), 1), None);
+        journal.joined(Fence(5)).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "F 3\nL 2 1\nF 5\n");
+        assert!(Journal::open(&place).is_err(), "it is this one's as long as it is open");
+        drop(journal);
+        let read = Journal::open(&place).unwrap();
+        assert_eq!([3, 4, 5].map(|fence| read.is_of(Fence(fence))), [true, false, true]);
+        assert_eq!(read.known(RunKey(1), 1), None);
     }
 
     #[test]
@@ -233,7 +346,8 @@ mod tests {
     fn a_long_journal_is_rewritten_with_what_is_in_flight() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("launches");
-        let mut journal = Journal::open(&path).unwrap();
+        let place = JournalPlace::File(path.clone());
+        let mut journal = Journal::open(&place).unwrap();
         journal.launching(RunKey(1), 1).unwrap();
         let noise = Outcome::LaunchFailed { error: "x".repeat(1_000) };
         for run in (2..1_200).map(RunKey) {
@@ -243,7 +357,7 @@ mod tests {
         }
         assert!(std::fs::metadata(&path).unwrap().len() < BYTES_MAX);
         drop(journal);
-        let journal = Journal::open(&path).unwrap();
+        let journal = Journal::open(&place).unwrap();
         assert_eq!(journal.known(RunKey(1), 1), Some(&Known::Launched));
     }
 }

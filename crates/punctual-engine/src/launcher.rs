@@ -1,76 +1,98 @@
-//! Launcher: the only place with an effect on the world. It notes each launch before it happens.
+//! Launcher: the only step that acts on the world. It checks the lease and notes each launch before it happens.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Fence, Outcome, RunKey};
+use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tracing::debug;
 
-use crate::settler::News;
-use crate::target::{Finished, process};
-use crate::{Clock, Journal};
+use crate::flights::{Flight, Flights};
+use crate::journal::Journal;
+use crate::lanes::{Lanes, Placed, WAITING_MAX};
+use crate::launch::{Cancel, Finished, Launch, LiveOutput, OnStart, Targets, Why};
+use crate::lease::Lease;
+use crate::settler::{Ended, News};
+use crate::time::Time;
+use crate::{Clock, Metrics, Settings};
 
-/// Programs that run at once; a run beyond them is admitted and waits for its place.
-const RUNS_MAX: usize = 1_000;
-
-/// Launches admitted runs, each in a task of its own.
-pub(crate) struct Launcher<C> {
-    shared: Arc<Shared<C>>,
+/// Launches admitted runs, as many at once as there are places.
+pub(crate) struct Launcher<C, T> {
+    shared: Arc<Shared<C, T>>,
     tasks: JoinSet<()>,
 }
 
-struct Shared<C> {
-    clock: Arc<C>,
-    fence: Fence,
-    journal: Arc<Mutex<Journal>>,
-    places: Semaphore,
-    /// How each run in flight is told to end.
-    cancels: Mutex<HashMap<RunKey, Arc<Notify>>>,
-    news: mpsc::UnboundedSender<News>,
+/// What every launch uses.
+pub(crate) struct Shared<C, T> {
+    pub(crate) time: Arc<Time<C>>,
+    pub(crate) targets: Arc<T>,
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) journal: Arc<Mutex<Journal>>,
+    pub(crate) flights: Arc<Flights>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) lanes: Mutex<Lanes>,
+    pub(crate) news: mpsc::UnboundedSender<News>,
+    pub(crate) settings: Settings,
 }
 
-impl<C: Clock> Launcher<C> {
-    pub(crate) fn new(
-        clock: Arc<C>,
-        fence: Fence,
-        journal: Arc<Mutex<Journal>>,
-        news: mpsc::UnboundedSender<News>,
-    ) -> Self {
-        let cancels = Mutex::default();
-        let shared = Shared { clock, fence, journal, places: Semaphore::new(RUNS_MAX), cancels, news };
+impl<C: Clock, T: Targets> Launcher<C, T> {
+    pub(crate) fn new(shared: Shared<C, T>) -> Self {
         Self { shared: Arc::new(shared), tasks: JoinSet::new() }
     }
 
-    /// Starts a run and returns at once. One that waits in a queue is left to its workers.
-    pub(crate) fn launch(&mut self, run: Launchable) {
-        while self.tasks.try_join_next().is_some() {}
+    /// Hands over a run and returns at once. One that waits in a queue is left to its workers.
+    pub(crate) fn launch(&mut self, run: Launchable, fence: Fence) {
         if matches!(run.definition.target.action, Action::Queue(_)) {
             return;
         }
-        let cancel = Arc::new(Notify::new());
-        self.shared.cancels().insert(run.run, Arc::clone(&cancel));
-        let shared = Arc::clone(&self.shared);
-        self.tasks.spawn(async move {
-            let key = run.run;
-            shared.run(run, &cancel).await;
-            shared.cancels().remove(&key);
-        });
+        let (canceller, _) = Cancel::pair();
+        let output = LiveOutput::default();
+        let flight = Flight { attempt: run.attempt, canceller, output, is_launched: false };
+        self.shared.flights.insert(run.run, fence, flight);
+        let mut lanes = self.shared.lanes();
+        let lane = lanes.push(run);
+        let placed = lanes.take(&lane);
+        self.shared.metrics.launches_waiting.set(lanes.waiting());
+        drop(lanes);
+        self.begin(placed);
     }
 
-    /// Tells a run to end; the ledger has its end already.
-    pub(crate) fn cancel(&self, run: RunKey) {
-        if let Some(cancel) = self.shared.cancels().get(&run) {
-            cancel.notify_one();
+    /// Launches what waits although there are places: the lease was not certain for a while.
+    pub(crate) fn resume(&mut self) {
+        let turns = self.shared.lanes().turns();
+        for lane in turns {
+            loop {
+                let placed = self.shared.lanes().take(&lane);
+                if placed.is_none() {
+                    break;
+                }
+                self.begin(placed);
+            }
         }
     }
 
-    /// How many runs are in flight.
-    pub(crate) fn in_flight(&mut self) -> usize {
+    fn begin(&mut self, placed: Option<Placed>) {
         while self.tasks.try_join_next().is_some() {}
-        self.tasks.len()
+        if let Some(placed) = placed {
+            self.tasks.spawn(self.shared.settings.task(Arc::clone(&self.shared).serve(placed)));
+        }
+    }
+
+    /// Whether so many wait for a place that no more shall be admitted.
+    pub(crate) fn is_full(&self) -> bool {
+        self.shared.lanes().waiting() >= WAITING_MAX
+    }
+
+    /// Forgets what was admitted and not launched; gives back how many that were.
+    pub(crate) fn hand_back(&self) -> usize {
+        self.shared.lanes().clear()
+    }
+
+    /// How many attempts were launched and have not ended.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.shared.flights.launched_count()
     }
 
     /// Resolves when every launched run has ended.
@@ -78,68 +100,117 @@ impl<C: Clock> Launcher<C> {
         while self.tasks.join_next().await.is_some() {}
     }
 
-    /// Leaves the programs that still run to themselves; the next start finds them in doubt.
+    /// Leaves what still runs to itself, and closes the way to the ledger: the next start finds it in doubt.
     pub(crate) fn abandon(mut self) {
         self.tasks.detach_all();
+        self.shared.tell(News::Close);
     }
 }
 
-impl<C: Clock> Shared<C> {
-    fn cancels(&self) -> std::sync::MutexGuard<'_, HashMap<RunKey, Arc<Notify>>> {
-        self.cancels.lock().unwrap_or_else(PoisonError::into_inner)
+impl<C: Clock, T: Targets> Shared<C, T> {
+    fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn run(&self, run: Launchable, cancel: &Notify) {
-        // The semaphore is never closed; were it, the run would still be in the ledger.
-        let Ok(_place) = self.places.acquire().await else { return };
-        let noted =
-            self.journal.lock().unwrap_or_else(PoisonError::into_inner).launching(run.run, run.attempt);
-        let mut started_at = None;
+    /// Launches a run and then whatever has its place next.
+    async fn serve(self: Arc<Self>, first: Placed) {
+        let mut next = Some(first);
+        while let Some(placed) = next {
+            // Without a certain lease nothing is launched: the run keeps its turn until the next heartbeat.
+            let Some(fence) = self.lease.certain(self.time.clock()) else {
+                self.metrics.launches_held.add(1);
+                return self.lanes().put_back(placed);
+            };
+            self.run(&placed.run, fence).await;
+            let mut lanes = self.lanes();
+            next = lanes.give_back(&placed);
+            self.metrics.launches_waiting.set(lanes.waiting());
+        }
+    }
+
+    async fn run(self: &Arc<Self>, run: &Launchable, fence: Fence) {
+        // One whose flight is gone was handed over under a fence that is not this node's any more.
+        let Some(flight) = self.flights.get(run.run, fence) else { return };
+        let cancel = flight.canceller.cancel_of();
+        if cancel.why().is_none() {
+            self.attempt(run, fence, &flight).await;
+        }
+        self.flights.remove(run.run, fence);
+    }
+
+    async fn attempt(self: &Arc<Self>, run: &Launchable, fence: Fence, flight: &Flight) {
+        let noted = self.journal().launching(run.run, run.attempt);
+        let cancel = flight.canceller.cancel_of();
+        let started_at = Arc::new(Mutex::new(None));
         let finished = match noted {
             Ok(()) => {
-                let started = || {
-                    let at = self.clock.now();
-                    started_at = Some(at);
-                    self.tell(News::Started(Started { run: run.run, attempt: run.attempt, at }));
+                self.flights.launched(run.run, fence);
+                let launch = Launch {
+                    run: run.clone(),
+                    fence,
+                    started: self.on_start(run, fence, Arc::clone(&started_at)),
+                    cancel: cancel.clone(),
+                    output: flight.output.clone(),
                 };
-                self.execute(&run, started, cancel).await
+                self.targets.launch(launch).await
             }
             // What cannot be noted is not launched: a restart could not tell whether it was.
             Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")),
         };
-        self.finish(&run, started_at, finished);
-    }
-
-    async fn execute(&self, run: &Launchable, started: impl FnOnce() + Send, cancel: &Notify) -> Finished {
-        match &run.definition.target.action {
-            Action::Process(program) => {
-                process::run(program, &process::Context::new(run, self.fence), started, cancel).await
+        let started_at = *started_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_cancelled = matches!(finished.outcome, Outcome::Cancelled { .. });
+        match cancel.why() {
+            // Whoever takes the run over finds it in doubt; what this node says of it does not count.
+            Some(Why::Fenced) => debug!(run = %run.run, "stopped: the lease was lost"),
+            // The ledger has its end. Only a success that was quicker than the wish is worth a word.
+            Some(_) if is_cancelled => self.tell(News::Gone { run: run.run, attempt: run.attempt }),
+            _ => {
+                let at = self.time.now();
+                self.note_end(run, &finished.outcome, at);
+                let report = Report {
+                    run: run.run,
+                    attempt: run.attempt,
+                    token: AttemptToken::Node(fence),
+                    outcome: finished.outcome,
+                    started_at,
+                    at,
+                    output: finished.output,
+                };
+                self.report(run, report);
             }
-            other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
         }
     }
 
-    fn finish(&self, run: &Launchable, started_at: Option<Timestamp>, finished: Finished) {
-        let at = self.clock.now();
-        self.note_end(run, &finished.outcome, at);
-        let report = Report {
-            run: run.run,
-            attempt: run.attempt,
-            token: AttemptToken::Node(self.fence),
-            outcome: finished.outcome,
-            started_at,
-            at,
-            output: finished.output,
-        };
-        self.tell(News::Ended(Box::new(report), run.definition.name.clone()));
+    fn on_start(
+        self: &Arc<Self>,
+        run: &Launchable,
+        fence: Fence,
+        at: Arc<Mutex<Option<Timestamp>>>,
+    ) -> OnStart {
+        let (shared, started, fire_at) = (Arc::clone(self), (run.run, run.attempt), run.fire_at);
+        OnStart::new(move || {
+            let now = shared.time.now();
+            *at.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
+            shared.metrics.drift.observe(now.duration_since(fire_at));
+            let (run, attempt) = started;
+            shared.tell(News::Started { started: Started { run, attempt, at: now }, fence });
+        })
+    }
+
+    fn report(&self, run: &Launchable, report: Report) {
+        let (definition, scheduled_for) = (Arc::clone(&run.definition), run.scheduled_for);
+        self.tell(News::Ended(Box::new(Ended { report, definition, scheduled_for })));
     }
 
     fn note_end(&self, run: &Launchable, outcome: &Outcome, at: Timestamp) {
-        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = journal.ended(run.run, run.attempt, (outcome.clone(), at)) {
+        if let Err(error) = self.journal().ended(run.run, run.attempt, (outcome.clone(), at)) {
             // Only a crash before the settlement makes this matter: the run would then be in doubt.
             tracing::warn!(run = %run.run, %error, "the launch journal cannot be written");
         }
+    }
+
+    fn journal(&self) -> MutexGuard<'_, Journal> {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tell(&self, news: News) {

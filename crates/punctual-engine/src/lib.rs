@@ -8,18 +8,39 @@
 
 mod admitter;
 mod batch;
+mod chance;
 mod clock;
 mod complaint;
+mod duties;
 mod engine;
+mod flights;
+#[cfg(feature = "harness")]
+pub mod harness;
 mod journal;
+mod lanes;
+mod launch;
 mod launcher;
+mod lease;
 mod membership;
+mod metrics;
 mod planner;
 mod recover;
+mod settings;
 mod settler;
+mod start;
 mod target;
+mod time;
 mod wake;
 
-pub use clock::{Clock, SystemClock};
-pub use engine::{Engine, Settings, StartError, Stopped};
-pub use journal::Journal;
+pub use chance::Chance;
+pub use clock::{Clock, SystemClock, VirtualClock};
+pub use engine::{Engine, Stopped};
+pub use journal::{JournalPlace, MemoryJournal};
+pub use launch::{Cancel, Canceller, Finished, Launch, LiveOutput, OnStart, Targets, Why};
+pub use metrics::Metrics;
+pub use settings::Settings;
+pub use start::StartError;
+pub use target::{
+    CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, SECRET_BYTES_MAX, TooFewFiles,
+    Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
+};

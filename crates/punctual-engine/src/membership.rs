@@ -1,11 +1,23 @@
 //! Membership: the node's lease, its shards, and what it takes up from nodes that are gone.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, Outcome};
-use punctual_store::{AttemptToken, BATCH_MAX, Error, Joined, Report, Shards, Store, Whose};
+use punctual_store::{
+    AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
+};
 use tracing::{error, info, warn};
 
 use crate::batch::Sender;
+use crate::journal::Journal;
+use crate::lease::{Lease, Moment};
+use crate::recover::Recovery;
+use crate::time::Time;
+use crate::{Clock, Metrics};
+
+/// How long a node's lease lasts without a heartbeat: admitted runs of a dead node are taken up within five seconds.
+pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(3);
 
 /// How often the lease is renewed: three times before it would end.
 const HEARTBEAT: SignedDuration = SignedDuration::from_secs(1);
@@ -18,17 +30,48 @@ const LATE: SignedDuration = SignedDuration::from_secs(1);
 
 /// A node among others.
 pub(crate) struct Membership {
-    fence: Fence,
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) sender: Sender,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) journal: Arc<Mutex<Journal>>,
     shards: Shards,
     may_plan: bool,
     beat_at: Timestamp,
     sweep_at: Timestamp,
 }
 
+/// What a membership shares with the other steps.
+pub(crate) struct Shared {
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) sender: Sender,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) journal: Arc<Mutex<Journal>>,
+}
+
+/// What a heartbeat came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beat {
+    /// It was not time for one, or the database did not answer.
+    None,
+    /// The lease is renewed.
+    Renewed,
+    /// The lease is lost: nothing that this node has in hand counts any more.
+    Lost,
+}
+
 impl Membership {
-    pub(crate) fn new(joined: &Joined) -> Self {
-        let Joined { fence, may_plan } = *joined;
-        Self { fence, shards: Shards::All, may_plan, beat_at: Timestamp::MIN, sweep_at: Timestamp::MIN }
+    pub(crate) fn new(joined: &Joined, shared: Shared) -> Self {
+        let Shared { lease, sender, metrics, journal } = shared;
+        Self {
+            lease,
+            sender,
+            metrics,
+            journal,
+            shards: Shards::All,
+            may_plan: joined.may_plan,
+            beat_at: Timestamp::MIN,
+            sweep_at: Timestamp::MIN,
+        }
     }
 
     /// The work that is this node's own.
@@ -46,6 +89,11 @@ impl Membership {
         if self.shards == Shards::All { self.beat_at } else { self.beat_at.min(self.sweep_at) }
     }
 
+    /// The clock was set: the times at which it wants to be asked mean nothing any more.
+    pub(crate) fn upset(&mut self) {
+        (self.beat_at, self.sweep_at) = (Timestamp::MIN, Timestamp::MIN);
+    }
+
     /// The work of others that is late, when it is time to look for it.
     pub(crate) fn sweep(&mut self, now: Timestamp) -> Option<Whose> {
         if self.shards == Shards::All || now < self.sweep_at {
@@ -55,48 +103,103 @@ impl Membership {
         Some(Whose::Late(LATE))
     }
 
-    /// Renews the lease and takes up what dead nodes left in flight.
-    pub(crate) async fn tend<S: Store>(&mut self, store: &S, now: Timestamp) {
+    /// Renews the lease when it is time to.
+    pub(crate) async fn beat<S: Store, C: Clock>(&mut self, store: &S, time: &Time<C>) -> Beat {
+        let now = time.now();
         if now < self.beat_at {
-            return;
+            return Beat::None;
         }
         self.beat_at = now.saturating_add(HEARTBEAT).unwrap_or(Timestamp::MAX);
-        match store.heartbeat(self.fence).await {
+        let asked = Moment::of(time.clock());
+        let fence = self.lease.fence();
+        match store.heartbeat(fence).await {
             Ok(heartbeat) => {
+                self.lease.renew(fence, asked, heartbeat.lease_until.duration_since(heartbeat.now));
+                if let Err(problem) = time.ask(store).await {
+                    error!(%problem, "the database does not tell its time");
+                }
                 if heartbeat.shards != self.shards {
                     info!(shards = count(&heartbeat.shards), "the share of this node has changed");
                 }
                 self.shards = heartbeat.shards;
                 self.may_plan = heartbeat.may_plan;
+                Beat::Renewed
             }
+            Err(Error::LeaseLost) => Beat::Lost,
             Err(problem) => {
                 error!(%problem, "the lease cannot be renewed");
-                return;
+                self.metrics.store_errors.add(&["heartbeat"]);
+                Beat::None
             }
-        }
-        if let Err(problem) = self.take_up(store, now).await {
-            error!(%problem, "cannot take up what other nodes left");
         }
     }
 
-    /// Runs of a dead node are in doubt: its journal is not here.
-    async fn take_up<S: Store>(&self, store: &S, now: Timestamp) -> Result<(), Error> {
-        let left = store.take_over(self.fence, BATCH_MAX).await?;
+    /// Takes a new lease after one was lost.
+    pub(crate) async fn join_again<S: Store, C: Clock>(
+        &mut self,
+        store: &S,
+        time: &Time<C>,
+        node: Node,
+    ) -> Result<Fence, Error> {
+        let asked = Moment::of(time.clock());
+        let lasts = node.lease;
+        let joined = store.join(node).await?;
+        self.lease.renew(joined.fence, asked, lasts);
+        self.may_plan = joined.may_plan;
+        self.upset();
+        Ok(joined.fence)
+    }
+
+    /// Takes up the runs of nodes that are gone. They are in doubt, for the journal of their node is not here; of those
+    /// that this process itself had admitted before it lost its lease, the journal knows what was not launched.
+    pub(crate) async fn take_up<S: Store>(
+        &mut self,
+        store: &S,
+        now: Timestamp,
+    ) -> Result<Vec<Launchable>, Error> {
+        let fence = self.lease.fence();
+        let left = store.take_over(fence, BATCH_MAX).await?;
         if left.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        warn!(runs = left.len(), "took up what a node left in flight");
-        let in_doubt = |run: &punctual_store::Launchable| Report {
-            run: run.run,
-            attempt: run.attempt,
-            token: AttemptToken::Node(self.fence),
-            outcome: Outcome::InDoubt,
-            started_at: None,
-            at: now,
-            output: None,
-        };
-        let reports: Vec<Report> = left.iter().map(in_doubt).collect();
-        Sender::new(self.fence).send(now, |batch| store.settle(batch, reports.clone())).await.map(drop)
+        self.metrics.runs_taken_over.add(left.len() as u64);
+        let (launches, reports) = self.sort(left, fence, now);
+        warn!(settled = reports.len(), launched_now = launches.len(), "took up what was left in flight");
+        if !reports.is_empty() {
+            self.sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
+            let settled: Vec<_> = reports.iter().map(|report| (report.run, report.attempt)).collect();
+            let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(&settled);
+            if let Err(problem) = forgotten {
+                warn!(%problem, "the launch journal cannot be shortened");
+            }
+        }
+        Ok(launches)
+    }
+
+    fn sort(&self, left: Vec<Orphan>, fence: Fence, now: Timestamp) -> (Vec<Launchable>, Vec<Report>) {
+        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let recovery = Recovery { journal: &journal, fence, now };
+        let (mut launches, mut reports) = (Vec::new(), Vec::new());
+        for orphan in left {
+            match recovery.judge(&orphan) {
+                Some(report) => reports.push(report),
+                None => launches.push(orphan.launch),
+            }
+        }
+        (launches, reports)
+    }
+}
+
+/// Nobody knows how an attempt ended.
+pub(crate) fn in_doubt(run: &Launchable, fence: Fence, at: Timestamp) -> Report {
+    Report {
+        run: run.run,
+        attempt: run.attempt,
+        token: AttemptToken::Node(fence),
+        outcome: Outcome::InDoubt,
+        started_at: None,
+        at,
+        output: None,
     }
 }
 

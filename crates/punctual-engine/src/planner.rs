@@ -1,55 +1,81 @@
 //! Planner: ticks become ledger rows half a window before they are due.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
-use punctual_plan::{Fence, Pace, Window, plan};
+use punctual_plan::{Pace, Window, plan};
 use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, Store, Whose};
 use tracing::debug;
 
+use crate::Metrics;
 use crate::batch::Sender;
 use crate::complaint::Complaints;
+use crate::lease::Lease;
+use crate::membership::Shared;
 
 /// Schedules in one planning batch: small enough that what is due meanwhile does not wait for it.
 const PLANNABLE_MAX: usize = 1_000;
 
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
+    lease: Arc<Lease>,
     sender: Sender,
     pace: Pace,
+    metrics: Arc<Metrics>,
     complaints: Complaints,
 }
 
+/// What one batch of planning came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Planned {
+    /// Nothing more wants planning before this.
+    Done(Option<Timestamp>),
+    /// There may be more to plan at once.
+    More {
+        /// Whether a schedule was planned no further than the past: its late rows and the stretch behind them are
+        /// decided together, before any of them is admitted.
+        is_behind: bool,
+    },
+}
+
 impl Planner {
-    pub(crate) fn new(fence: Fence, pace: Pace) -> Self {
-        Self { sender: Sender::new(fence), pace, complaints: Complaints::default() }
+    pub(crate) fn new(shared: &Shared, pace: Pace) -> Self {
+        Self {
+            lease: Arc::clone(&shared.lease),
+            sender: shared.sender.clone(),
+            pace,
+            metrics: Arc::clone(&shared.metrics),
+            complaints: Complaints::default(),
+        }
     }
 
-    /// Plans everything that wants planning at `now`; gives back when the next one does.
-    ///
-    /// It goes on until nothing is overdue: late rows and the unplanned stretch behind them must be decided
-    /// together, before anything of them is admitted.
+    /// Plans one batch of what wants planning at `now`.
     pub(crate) async fn pass<S: Store>(
         &mut self,
         store: &S,
         whose: Whose,
         now: Timestamp,
-    ) -> Result<Option<Timestamp>, Error> {
-        loop {
-            let ask = Ask { now, whose: whose.clone(), limit: PLANNABLE_MAX };
-            let batch = store.plannable(ask).await?;
-            self.complaints
-                .hear("a schedule cannot be planned", batch.unreadable.iter().map(|(_, error)| error));
-            if batch.ready.is_empty() {
-                return Ok(batch.next_plan_at.filter(|next| *next > now));
-            }
-            let read = batch.ready.len();
-            let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
-            let commits = self.sender.send(now, |batch| store.commit_plans(batch, plans.clone())).await?;
-            let done = commits.iter().filter(|commit| **commit == Commit::Done).count();
-            debug!(schedules = read, committed = done, "planned");
-            if done == 0 {
-                return Ok(batch.next_plan_at);
-            }
+    ) -> Result<Planned, Error> {
+        let batch = store.plannable(Ask { now, whose, limit: PLANNABLE_MAX }).await?;
+        self.complaints.hear("a schedule cannot be planned", batch.unreadable.iter().map(|(_, error)| error));
+        if batch.ready.is_empty() {
+            return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
         }
+        let is_behind = batch.ready.iter().any(|one| one.cursor.planned_through < now);
+        let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
+        let fence = self.lease.fence();
+        let commits = self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
+        let done = plans.iter().zip(&commits).filter(|(_, commit)| **commit == Commit::Done);
+        let (mut committed, mut ticks) = (0, 0);
+        for (one, _) in done {
+            committed += 1;
+            ticks += one.plan.entries.len() as u64;
+        }
+        self.metrics.schedules_planned.add(committed);
+        self.metrics.ticks_planned.add(ticks);
+        debug!(schedules = plans.len(), committed, ticks, "planned");
+        // If others were first with all of them there is nothing to repeat.
+        Ok(if committed == 0 { Planned::Done(batch.next_plan_at) } else { Planned::More { is_behind } })
     }
 
     fn plan_one(&self, one: Plannable, now: Timestamp) -> PlanCommit {

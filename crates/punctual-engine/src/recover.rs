@@ -1,20 +1,29 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
-use punctual_plan::{Fence, Outcome};
-use punctual_store::{AttemptToken, BATCH_MAX, Error, Launchable, Report, Store};
+use jiff::Timestamp;
+use punctual_plan::Fence;
+use punctual_store::{BATCH_MAX, Error, Launchable, Orphan, Report, Store};
 use tracing::info;
 
 use crate::batch::Sender;
-use crate::journal::Known;
-use crate::{Clock, Journal};
+use crate::journal::{Journal, Known};
+use crate::membership::in_doubt;
+
+/// Who recovers, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recovery<'a> {
+    pub(crate) journal: &'a Journal,
+    pub(crate) fence: Fence,
+    pub(crate) now: Timestamp,
+}
 
 /// Settles what the journal knows and gives back what was admitted and never launched.
-pub(crate) async fn recover<S: Store, C: Clock>(
+pub(crate) async fn recover<S: Store>(
     store: &S,
-    clock: &C,
-    journal: &Journal,
-    fence: Fence,
+    sender: &Sender,
+    recovery: Recovery<'_>,
 ) -> Result<Vec<Launchable>, Error> {
+    let Recovery { fence, now, .. } = recovery;
     let mut launches = Vec::new();
     loop {
         let left = store.take_over(fence, BATCH_MAX).await?;
@@ -22,30 +31,29 @@ pub(crate) async fn recover<S: Store, C: Clock>(
             return Ok(launches);
         }
         let mut reports = Vec::new();
-        for run in left {
-            match judge(journal, &run, fence, clock) {
+        for orphan in left {
+            match recovery.judge(&orphan) {
                 Some(report) => reports.push(report),
-                None => launches.push(run),
+                None => launches.push(orphan.launch),
             }
         }
         info!(settled = reports.len(), launched_now = launches.len(), "took up what was in flight");
-        Sender::new(fence).send(clock.now(), |batch| store.settle(batch, reports.clone())).await?;
+        if !reports.is_empty() {
+            sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
+        }
     }
 }
 
-/// What is known of a run that was left in flight; nothing if it was never launched.
-fn judge<C: Clock>(journal: &Journal, run: &Launchable, fence: Fence, clock: &C) -> Option<Report> {
-    let (outcome, at) = match journal.known(run.run, run.attempt)? {
-        Known::Launched => (Outcome::InDoubt, clock.now()),
-        Known::Ended { outcome, at } => (outcome.clone(), *at),
-    };
-    Some(Report {
-        run: run.run,
-        attempt: run.attempt,
-        token: AttemptToken::Node(fence),
-        outcome,
-        started_at: None,
-        at,
-        output: None,
-    })
+impl Recovery<'_> {
+    /// What is known of a run that was left in flight; nothing if it was never launched.
+    pub(crate) fn judge(&self, orphan: &Orphan) -> Option<Report> {
+        let run = &orphan.launch;
+        let doubt = in_doubt(run, self.fence, self.now);
+        match self.journal.known(run.run, run.attempt) {
+            Some(Known::Launched) => Some(doubt),
+            Some(Known::Ended { outcome, at }) => Some(Report { outcome: outcome.clone(), at: *at, ..doubt }),
+            // The journal speaks for its own node only: what another one admitted may have been launched.
+            None => (!self.journal.is_of(orphan.held_by)).then_some(doubt),
+        }
+    }
 }

@@ -7,16 +7,24 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use punctual_plan::{Fence, Next, RunKey};
-use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Started, Store};
+use jiff::Timestamp;
+use punctual_plan::{Fence, Next, RunKey, Schedule};
+use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Shown, Started, Store};
 use tokio::sync::{Notify, mpsc};
 use tracing::{error, info, warn};
 
 use crate::batch::Sender;
-use crate::{Clock, Journal};
+use crate::flights::Flights;
+use crate::journal::Journal;
+use crate::lease::Lease;
+use crate::time::Time;
+use crate::{Clock, Metrics};
 
 /// How often the runs that are still going are marked.
 const MARK_EVERY: Duration = Duration::from_millis(100);
+
+/// How often what running attempts have printed is written.
+const SHOW_EVERY: Duration = Duration::from_secs(1);
 
 /// How long to wait before a write that failed is repeated.
 const RETRY_AFTER: Duration = Duration::from_millis(500);
@@ -25,69 +33,119 @@ const RETRY_AFTER: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) enum News {
     /// It was launched.
-    Started(Started),
-    /// It ended; with its schedule's name for the log.
-    Ended(Box<Report>, String),
+    Started { started: Started, fence: Fence },
+    /// It ended.
+    Ended(Box<Ended>),
+    /// It ended, and the ledger knew that before.
+    Gone { run: RunKey, attempt: u32 },
+    /// Nothing that comes after this is waited for.
+    Close,
 }
 
-/// Writes reports until the launcher is gone and everything it said is on disk.
+/// An end, with what the log says of it.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) report: Report,
+    pub(crate) definition: Arc<Schedule>,
+    pub(crate) scheduled_for: Timestamp,
+}
+
+/// Writes reports until everything that the launcher said before it closed is on disk.
 pub(crate) struct Settler<S, C> {
     pub(crate) store: Arc<S>,
-    pub(crate) clock: Arc<C>,
-    pub(crate) fence: Fence,
+    pub(crate) time: Arc<Time<C>>,
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) sender: Sender,
     pub(crate) journal: Arc<Mutex<Journal>>,
+    pub(crate) flights: Arc<Flights>,
+    pub(crate) metrics: Arc<Metrics>,
     /// Told after each settlement: it may have woken rows, planned retries or freed a schedule to be planned.
     pub(crate) settled: Arc<Notify>,
 }
 
 #[derive(Default)]
 struct Gathered {
-    started: HashMap<RunKey, Started>,
-    ended: Vec<(Report, String)>,
+    started: HashMap<RunKey, (Started, Fence)>,
+    ended: Vec<Ended>,
+    gone: Vec<(RunKey, u32)>,
+    is_closed: bool,
 }
 
 impl Gathered {
     fn take(&mut self, news: News) {
         match news {
-            News::Started(started) => {
-                self.started.insert(started.run, started);
+            News::Started { started, fence } => {
+                self.started.insert(started.run, (started, fence));
             }
-            News::Ended(report, name) => {
-                self.started.remove(&report.run);
-                self.ended.push((*report, name));
+            News::Ended(ended) => {
+                self.started.remove(&ended.report.run);
+                self.ended.push(*ended);
             }
+            News::Gone { run, attempt } => {
+                self.started.remove(&run);
+                self.gone.push((run, attempt));
+            }
+            News::Close => self.is_closed = true,
         }
     }
 }
 
 impl<S: Store, C: Clock> Settler<S, C> {
-    /// Runs until the last sender of reports is gone.
+    /// Runs until it is told to close, or the last sender of reports is gone.
     pub(crate) async fn run(self, mut news: mpsc::UnboundedReceiver<News>) {
         let mut gathered = Gathered::default();
         let mut mark = tokio::time::interval(MARK_EVERY);
+        let mut show = tokio::time::interval(SHOW_EVERY);
         loop {
             tokio::select! {
+                biased;
                 news = news.recv() => match news {
                     Some(news) => gathered.take(news),
                     None => return,
                 },
                 _ = mark.tick(), if !gathered.started.is_empty() => self.mark(&mut gathered).await,
+                _ = show.tick() => self.show().await,
             }
             while gathered.ended.len() < BATCH_MAX
                 && let Ok(news) = news.try_recv()
             {
                 gathered.take(news);
             }
+            self.forget(&std::mem::take(&mut gathered.gone));
             self.settle(&mut gathered).await;
+            if gathered.is_closed {
+                return;
+            }
         }
     }
 
     async fn mark(&self, gathered: &mut Gathered) {
-        let started: Vec<Started> = gathered.started.values().copied().collect();
-        let sender = Sender::new(self.fence);
-        match sender.send(self.clock.now(), |batch| self.store.mark_running(batch, started.clone())).await {
+        let fence = self.lease.fence();
+        // What was launched under an older fence is not this node's to mark.
+        let own = gathered.started.values().filter(|(_, held)| *held == fence);
+        let mut started: Vec<Started> = own.map(|(started, _)| *started).collect();
+        if started.is_empty() {
+            return gathered.started.clear();
+        }
+        started.sort_unstable_by_key(|started| started.run);
+        let now = self.time.now();
+        match self.sender.send(fence, now, |batch| self.store.mark_running(batch, started.clone())).await {
             Ok(_) => gathered.started.clear(),
             Err(problem) => warn!(%problem, "cannot mark runs as running, trying again"),
+        }
+    }
+
+    /// Writes what running attempts have printed; the next time has what this one could not.
+    async fn show(&self) {
+        let fence = self.lease.fence();
+        let shown = self.flights.new_output(fence);
+        let shown: Vec<Shown> =
+            shown.into_iter().map(|(run, attempt, text)| Shown { run, attempt, text }).collect();
+        if shown.is_empty() {
+            return;
+        }
+        if let Err(problem) = self.store.note_output(fence, shown).await {
+            warn!(%problem, "cannot write what running programs print");
         }
     }
 
@@ -96,11 +154,12 @@ impl<S: Store, C: Clock> Settler<S, C> {
         if gathered.ended.is_empty() {
             return;
         }
-        let (reports, names): (Vec<Report>, Vec<String>) = gathered.ended.drain(..).unzip();
-        let sender = Sender::new(self.fence);
+        let ended = std::mem::take(&mut gathered.ended);
+        let reports: Vec<Report> = ended.iter().map(|ended| ended.report.clone()).collect();
         loop {
-            match sender.send(self.clock.now(), |batch| self.store.settle(batch, reports.clone())).await {
-                Ok(settled) => return self.settled(&reports, &names, &settled),
+            let (fence, now) = (self.lease.fence(), self.time.now());
+            match self.sender.send(fence, now, |batch| self.store.settle(batch, reports.clone())).await {
+                Ok(settled) => return self.settled(&ended, &settled),
                 Err(Error::Closed) => return,
                 Err(problem) => {
                     error!(%problem, runs = reports.len(), "cannot settle, trying again");
@@ -110,35 +169,44 @@ impl<S: Store, C: Clock> Settler<S, C> {
         }
     }
 
-    fn settled(&self, reports: &[Report], names: &[String], settled: &[Settled]) {
-        for ((report, name), end) in reports.iter().zip(names).zip(settled) {
-            tell(report, name, end);
+    fn settled(&self, ended: &[Ended], settled: &[Settled]) {
+        for (ended, end) in ended.iter().zip(settled) {
+            self.metrics.settled(&ended.definition, end);
+            tell(ended, end);
         }
-        let ended: Vec<(RunKey, u32)> = reports.iter().map(|report| (report.run, report.attempt)).collect();
-        let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(&ended);
+        let keys: Vec<(RunKey, u32)> = ended.iter().map(|one| (one.report.run, one.report.attempt)).collect();
+        self.forget(&keys);
+        self.settled.notify_one();
+    }
+
+    fn forget(&self, attempts: &[(RunKey, u32)]) {
+        if attempts.is_empty() {
+            return;
+        }
+        let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(attempts);
         if let Err(problem) = forgotten {
             warn!(%problem, "the launch journal cannot be shortened");
         }
-        self.settled.notify_one();
     }
 }
 
-fn tell(report: &Report, name: &str, end: &Settled) {
-    let run = report.run;
+/// One line per decision over an end.
+fn tell(ended: &Ended, end: &Settled) {
+    let (run, schedule, tick) = (ended.report.run, &*ended.definition.name, ended.scheduled_for);
     let Some(settlement) = end.settlement.as_ref().filter(|_| end.commit == Commit::Done) else {
-        warn!(%run, schedule = name, "refused: the run is not this node's any more, or has ended");
+        warn!(%run, schedule, %tick, "refused: the run is not this node's any more, or has ended");
         return;
     };
     match &settlement.next {
-        Next::End { status, reason: None, .. } => info!(%run, schedule = name, %status, "ended"),
+        Next::End { status, reason: None, .. } => info!(%run, schedule, %tick, %status, "ended"),
         Next::End { status, reason: Some(reason), .. } => {
-            info!(%run, schedule = name, %status, %reason, "ended");
+            info!(%run, schedule, %tick, %status, %reason, "ended");
         }
         Next::Retry { attempt, at, reason } => {
-            info!(%run, schedule = name, attempt, %at, %reason, "is repeated");
+            info!(%run, schedule, %tick, status = "retrying", attempt, %at, %reason, "is repeated");
         }
     }
     if let Some(status) = &settlement.disabled {
-        warn!(schedule = name, status = status.name(), "left active");
+        warn!(schedule, status = status.name(), "left active");
     }
 }

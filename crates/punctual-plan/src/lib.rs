@@ -24,6 +24,7 @@ mod pace;
 mod plan;
 mod policy;
 mod reason;
+mod reference;
 mod run;
 mod schedule;
 mod settle;
@@ -50,6 +51,7 @@ pub use plan::{
 };
 pub use policy::{CatchUp, Delivery, Dependency, Jitter, JitterMode, Launch, Overlap, Policy};
 pub use reason::{Described, Reason, ReasonError};
+pub use reference::{BadReference, Piece, Reference, Template};
 pub use run::{Attempt, OrgLimit, Origin, Run, RunState, RunStatus, Wait, Waiting};
 pub use schedule::{Chain, ChainOn, Owner, Schedule, When};
 pub use settle::{Alert, Chained, Follower, InFlight, Next, Outcome, Settlement, Situation, settle};
@@ -58,6 +60,6 @@ pub use simulate::{
     Simulated, Version, simulate,
 };
 pub use state::{Anchors, Counters, State, Status};
-pub use target::{Action, CloudEvents, Method, Object, Process, Queue, Target, Webhook};
+pub use target::{Action, CloudEvents, Method, Object, Process, ProcessLimits, Queue, Target, Webhook};
 pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Why, local_instant, referred_runs, why};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

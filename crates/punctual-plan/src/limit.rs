@@ -85,3 +85,6 @@ pub const FIRES_WALKED_MAX: u64 = 64_000_000;
 
 /// One answer to `why` tells at most this many attempts: the first and the latest ones.
 pub const WHY_ATTEMPTS_MAX: usize = 10;
+
+/// How long a program that was asked to end may take before it is killed, unless its target says otherwise.
+pub const KILL_AFTER: SignedDuration = SignedDuration::from_secs(5);

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
 use serde_json::{Map, Value};
 
 use crate::BreakerRule;
+use crate::limit::KILL_AFTER;
 use crate::name::named;
 
 /// A JSON object.
@@ -71,14 +73,51 @@ impl Action {
 }
 
 /// A program on this host; never a shell string.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
     /// The program and its arguments; never empty.
     pub argv: Vec<String>,
-    /// Variables on top of those that every run has.
+    /// Variables on top of those that every run has; a value may hold references (see [`crate::Template`]).
     pub env: BTreeMap<String, String>,
     /// Where it runs.
     pub cwd: Option<String>,
+    /// Whom it runs as, by name or number; as the service itself, if none.
+    pub user: Option<String>,
+    /// What it may use of the host.
+    pub limits: ProcessLimits,
+    /// How far it steps back for others: from -20, which needs a privilege, to 19.
+    pub nice: Option<i8>,
+    /// How long it has to end after it was asked to, before it is killed.
+    pub kill_after: SignedDuration,
+}
+
+impl Default for Process {
+    fn default() -> Self {
+        Self {
+            argv: Vec::new(),
+            env: BTreeMap::new(),
+            cwd: None,
+            user: None,
+            limits: ProcessLimits::default(),
+            nice: None,
+            kill_after: KILL_AFTER,
+        }
+    }
+}
+
+/// What a program may use; what is not set is as the service has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProcessLimits {
+    /// Bytes of address space.
+    pub memory: Option<u64>,
+    /// Seconds of processor time.
+    pub cpu_seconds: Option<u64>,
+    /// Files open at once.
+    pub open_files: Option<u64>,
+    /// Processes of its user at once.
+    pub processes: Option<u64>,
+    /// Bytes of any file that it writes.
+    pub file_size: Option<u64>,
 }
 
 impl Process {

@@ -16,6 +16,20 @@ pub enum AnyStore {
     Memory(Memory),
 }
 
+impl AnyStore {
+    /// Lets the next attempt of a run come now; stale if none is planned.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn hasten(&self, scope: Scope, run: RunKey, now: Timestamp) -> Result<Commit, Error> {
+        match self {
+            Self::Sqlite(store) => store.hasten(scope, run, now).await,
+            Self::Postgres(store) => store.hasten(scope, run, now).await,
+            Self::Memory(_) => Err(Error::Forbidden { what: "hasten a run of a store in memory" }),
+        }
+    }
+}
+
 /// Hands a call to the store that there is.
 macro_rules! hand_over {
     ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
@@ -42,13 +56,15 @@ hand_over! {
     join(node: Node) -> Result<Joined, Error>;
     heartbeat(fence: Fence) -> Result<Heartbeat, Error>;
     leave(fence: Fence) -> Result<(), Error>;
-    take_over(fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error>;
+    take_over(fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error>;
     changed() -> ();
     sequence_outbox() -> Result<u64, Error>;
     outbox(scope: Scope, after: i64, limit: usize) -> Result<Vec<OutboxRow>, Error>;
     acknowledge_outbox(scope: Scope, through: i64) -> Result<u64, Error>;
     seal_audit(limit: usize) -> Result<Vec<SealedThrough>, Error>;
     retain(retention: Retention, now: Timestamp) -> Result<Retained, Error>;
+    ended(attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error>;
+    note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
     lease(scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error>;
     extend_lease(scope: Scope, held: Held) -> Result<Commit, Error>;
     org(scope: Scope, org_id: String) -> Result<OrgKey, Error>;
@@ -76,6 +92,7 @@ hand_over! {
     reset_breaker(scope: Scope, target: String, now: Timestamp) -> Result<bool, Error>;
     nodes() -> Result<Vec<NodeRow>, Error>;
     stats(scope: Scope, now: Timestamp) -> Result<Stats, Error>;
+    cancel_runs(scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error>;
     status() -> Result<DatabaseStatus, Error>;
     check() -> Result<Vec<Finding>, Error>;
     read_table(table: Table, after: Option<Vec<Cell>>, limit: usize) -> Result<Vec<Vec<Cell>>, Error>;

@@ -14,6 +14,7 @@ pub mod conformance;
 mod copying;
 mod definition;
 mod docket;
+mod durability;
 mod error;
 mod instant;
 mod memory;
@@ -30,6 +31,7 @@ use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 pub use any::AnyStore;
 pub use copying::{copy_into, first_difference};
 pub use definition::{Shared, Unreadable, calendar_body, decode, encode, quiet_hours_body};
+pub use durability::Guarantee;
 pub use error::Error;
 pub use instant::to_microsecond;
 pub use memory::{Fate, Memory};
@@ -112,7 +114,7 @@ pub trait Store: Send + Sync + 'static {
         &self,
         fence: Fence,
         limit: usize,
-    ) -> impl Future<Output = Result<Vec<Launchable>, Error>> + Send;
+    ) -> impl Future<Output = Result<Vec<Orphan>, Error>> + Send;
 
     /// Resolves when somebody else changed the database since the last call resolved; a hint, never data.
     fn changed(&self) -> impl Future<Output = ()> + Send;
@@ -144,6 +146,12 @@ pub trait Store: Send + Sync + 'static {
         retention: Retention,
         now: Timestamp,
     ) -> impl Future<Output = Result<Retained, Error>> + Send;
+
+    /// Of the attempts that a node has in hand, those whose run is over, or is another attempt's or node's by now.
+    fn ended(&self, attempts: Vec<Attempt>) -> impl Future<Output = Result<Vec<RunKey>, Error>> + Send;
+
+    /// Keeps what running attempts under a fence have printed so far; those that are not in flight change nothing.
+    fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> impl Future<Output = Result<(), Error>> + Send;
 
     // ---- The queue: what workers do.
 
@@ -303,6 +311,14 @@ pub trait Store: Send + Sync + 'static {
 
     /// Counts.
     fn stats(&self, scope: Scope, now: Timestamp) -> impl Future<Output = Result<Stats, Error>> + Send;
+
+    /// Ends runs because a person wants it: those in flight as a report of their end would, open ones as cancelled.
+    /// One that is over, is not in the scope or whose instant has not come is stale.
+    fn cancel_runs(
+        &self,
+        scope: Scope,
+        cancellation: Cancellation,
+    ) -> impl Future<Output = Result<Vec<Commit>, Error>> + Send;
 
     // ---- The whole database: what operators do.
 

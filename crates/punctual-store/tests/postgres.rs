@@ -281,7 +281,7 @@ async fn a_fenced_node_has_no_say_and_its_runs_are_taken_over() {
     assert!(store.take_over(new, 10).await.unwrap().is_empty(), "the old node's lease is not over");
     store.leave(old).await.unwrap();
     let taken = store.take_over(new, 10).await.unwrap();
-    assert_eq!((taken.len(), taken[0].run, taken[0].attempt), (1, run, 1));
+    assert_eq!((taken.len(), taken[0].launch.run, taken[0].launch.attempt), (1, run, 1));
     let report = |fence| Report {
         run,
         attempt: 1,

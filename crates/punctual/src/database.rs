@@ -4,9 +4,13 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
+use punctual_engine::Vault;
 use punctual_store::{Access, AnyStore, Postgres, PostgresSettings, Sqlite};
 
 use crate::Failure;
+
+/// The name of the file that holds the key of the secrets.
+const KEY_FILE: &str = "punctual.key";
 
 /// Where the ledger is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +60,14 @@ impl Database {
         })
     }
 
+    /// Whether there is something to open; a server is taken at its word.
+    pub fn exists(&self) -> bool {
+        match self {
+            Self::Sqlite { path } => path.exists(),
+            Self::Postgres { .. } => true,
+        }
+    }
+
     /// The launch journal of a node that serves it.
     ///
     /// # Errors
@@ -76,6 +88,21 @@ impl Database {
                 Ok(folder.join(format!("node-{}.launches", std::process::id())))
             }
         }
+    }
+
+    /// What seals its secrets: the key in the file that `PUNCTUAL_KEY_FILE` names, else in `punctual.key` beside the
+    /// journal. Nodes that share a database share the key.
+    ///
+    /// # Errors
+    /// When no data folder is known.
+    pub fn vault(&self) -> Result<Vault, Failure> {
+        let named = std::env::var_os("PUNCTUAL_KEY_FILE").filter(|path| !path.is_empty());
+        let path = match (named, self) {
+            (Some(path), _) => path.into(),
+            (None, Self::Sqlite { path }) => path.with_file_name(KEY_FILE),
+            (None, Self::Postgres { .. }) => data_folder(|name| std::env::var_os(name))?.join(KEY_FILE),
+        };
+        Ok(Vault::new(path))
     }
 }
 

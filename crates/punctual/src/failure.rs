@@ -15,6 +15,8 @@ pub enum Kind {
     Conflict,
     /// Another process has it.
     InUse,
+    /// What was looked at is not as it must be: a hole in the ledger, a check that fails.
+    Fault,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             Self::Invalid => 4,
             Self::Conflict => 5,
             Self::InUse => 6,
+            Self::Fault => 7,
         }
     }
 }
@@ -88,5 +91,21 @@ impl From<punctual_engine::StartError> for Failure {
             punctual_engine::StartError::Store(error) => error.into(),
             other => Self::world(other.to_string()),
         }
+    }
+}
+
+impl From<punctual_engine::VaultError> for Failure {
+    fn from(error: punctual_engine::VaultError) -> Self {
+        use punctual_engine::VaultError;
+        let kind = if matches!(error, VaultError::TooLong) { Kind::Invalid } else { Kind::World };
+        Self { kind, message: error.to_string(), hint: Some(error.hint()) }
+    }
+}
+
+impl From<punctual_engine::TooFewFiles> for Failure {
+    fn from(error: punctual_engine::TooFewFiles) -> Self {
+        let hint =
+            "raise the hard limit: `ulimit -Hn` in a shell, `LimitNOFILE=` in a systemd unit".to_owned();
+        Self { kind: Kind::World, message: error.to_string(), hint: Some(hint) }
     }
 }

@@ -44,7 +44,7 @@ fn check(line: &[&str], code: i32, said: &str) {
 #[test]
 fn every_help_page_reads_as_it_did() {
     let terminal = Terminal::new();
-    let pages: [&[&str]; 15] = [
+    let pages: [&[&str]; 19] = [
         &["--help"],
         &["serve", "--help"],
         &["schedule", "--help"],
@@ -60,6 +60,10 @@ fn every_help_page_reads_as_it_did() {
         &["db", "--help"],
         &["db", "copy", "--help"],
         &["man", "--help"],
+        &["worker", "--help"],
+        &["secret", "--help"],
+        &["secret", "put", "--help"],
+        &["secret", "rm", "--help"],
     ];
     let text: Vec<String> = pages
         .iter()
@@ -94,8 +98,8 @@ fn an_unknown_schedule_is_not_found() {
 fn a_name_that_is_empty_or_too_long_is_refused() {
     let hint = "hint: choose a short name, such as `nightly-backup`";
     let create = |name| ["schedule", "create", "--name", name, "--cron", "@daily", "--", "true"];
-    check(&create(" "), 4, &format!("error: the name is empty\n{hint}"));
-    check(&create(&"x".repeat(201)), 4, &format!("error: the name is longer than 200 bytes\n{hint}"));
+    check(&create(" "), 4, &format!("error: --name: the name is empty\n{hint}"));
+    check(&create(&"x".repeat(201)), 4, &format!("error: --name: the name is longer than 200 bytes\n{hint}"));
 }
 
 #[test]

@@ -1,22 +1,81 @@
 //! Targets: where a run goes. Each has one verb, `run`, and gives back how it ended.
+//!
+//! [`HostTargets`] chooses among them. `process` runs a program, `callback` a closure of this program; what goes to a
+//! queue is taken from it by a `queue::Worker`. `secret` fills in what definitions only refer to.
 
-pub(crate) mod output;
-pub(crate) mod process;
+mod callback;
+mod context;
+mod host;
+mod leader;
+mod output;
+mod process;
+mod queue;
+mod redact;
+mod secret;
+mod spawn;
+mod vault;
 
-use punctual_plan::Outcome;
+use std::sync::Arc;
 
-/// The end of an attempt.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    /// How it ended.
-    pub(crate) outcome: Outcome,
-    /// What it printed, within bounds.
-    pub(crate) output: Option<String>,
+use punctual_plan::{Action, Process};
+use punctual_store::{AttemptToken, Launchable, Store};
+
+use crate::{Cancel, Clock, Finished, Launch, LiveOutput, OnStart, SystemClock, Targets};
+
+pub use callback::{CallbackError, Callbacks};
+pub use context::Context;
+pub use host::{PROGRAMS_MAX, TooFewFiles, allow_open_files};
+pub use queue::{Worked, Worker, WorkerSettings};
+pub use vault::{Label, SECRET_BYTES_MAX, Vault, VaultError};
+
+use process::Job;
+use secret::Secrets;
+
+/// What connects an attempt with those who watch it.
+pub(crate) struct Wires {
+    pub(crate) started: OnStart,
+    pub(crate) cancel: Cancel,
+    pub(crate) output: LiveOutput,
 }
 
-impl Finished {
-    /// An attempt that never started.
-    pub(crate) fn failed(error: String) -> Self {
-        Self { outcome: Outcome::LaunchFailed { error }, output: None }
+/// The targets that this host reaches: programs on it, and closures of this program.
+#[derive(Debug)]
+pub struct HostTargets<S> {
+    secrets: Secrets<S>,
+    callbacks: Callbacks,
+}
+
+impl<S: Store> HostTargets<S> {
+    /// Programs of this host, whose secrets are in a store, sealed by a vault.
+    pub fn new(store: Arc<S>, vault: Vault) -> Self {
+        Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new() }
+    }
+
+    /// The same with closures that schedules may call.
+    #[must_use]
+    pub fn with(self, callbacks: Callbacks) -> Self {
+        Self { callbacks, ..self }
+    }
+
+    /// A program with everything it is given; what is missing is said by its reference.
+    async fn job(&self, program: &Process, run: &Launchable, context: &Context) -> Result<Job, String> {
+        let variables = self.secrets.fill(run, &program.env).await?;
+        Job::of_target(program, context, variables)
+    }
+}
+
+impl<S: Store> Targets for HostTargets<S> {
+    async fn launch(&self, launch: Launch) -> Finished {
+        let Launch { run, fence, started, cancel, output } = launch;
+        let context = Context::new(&run, AttemptToken::Node(fence), SystemClock.now());
+        let wires = Wires { started, cancel, output };
+        match &run.definition.target.action {
+            Action::Process(program) => match self.job(program, &run, &context).await {
+                Ok(job) => process::run(job, wires).await,
+                Err(why) => Finished::failed(why),
+            },
+            Action::Callback { task } => self.callbacks.run(task, context, wires).await,
+            other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
+        }
     }
 }

@@ -1,158 +1,168 @@
 //! A program on this host: an argument vector, its run as JSON on standard input, a process group.
+//!
+//! [`run`] tells the story; `spawn` starts it, `leader` awaits its end, `output` keeps what it prints.
 
-use std::os::unix::process::ExitStatusExt;
-use std::process::{ExitStatus, Stdio};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::PipeReader;
+use std::process::Child;
 use std::sync::Arc;
 use std::time::Duration;
 
-use punctual_plan::{Fence, Outcome, Process, run_key};
-use punctual_store::Launchable;
-use rustix::process::{Pid, Signal, kill_process_group};
+use punctual_plan::{Process, ProcessLimits};
 use tokio::io::AsyncWriteExt;
-use tokio::process::{Child, Command};
-use tokio::sync::Notify;
+use tokio::net::unix::pipe::Receiver;
+use tokio::process::ChildStdin;
 use tokio::time::timeout;
 
-use super::Finished;
-use super::output::Tail;
+use super::host::Identity;
+use super::leader::{Leader, Patience};
+use super::output::Kept;
+use super::redact::Redactor;
+use super::spawn::{Order, spawn};
+use super::{Context, Wires};
+use crate::Finished;
 
 /// What of our own environment a program gets to see.
 const INHERITED: &[&str] = &["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 
-/// How long a program that was asked to end may take before it is killed.
-const TERM_WAIT: Duration = Duration::from_secs(5);
+/// How long output is still read after the program ended: something that left its group may hold the stream open.
+const OUTPUT_WAIT: Duration = Duration::from_secs(1);
 
-/// How long output is still read after the program ended: a child of it may hold the stream open.
-const OUTPUT_WAIT: Duration = Duration::from_millis(200);
+/// How much of a command its failure repeats.
+const COMMAND_BYTES_MAX: usize = 500;
 
-/// What a run tells the program it launches.
-pub(crate) struct Context {
-    env: Vec<(&'static str, String)>,
-    json: String,
-    /// How long it may take.
-    limit: Duration,
+/// A program with everything it is given.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    order: Order,
+    stdin: String,
+    /// Values that its output must not show.
+    hidden: Vec<String>,
+    patience: Patience,
 }
 
-impl Context {
-    /// Describes the run in the environment and as JSON.
-    pub(crate) fn new(run: &Launchable, fence: Fence) -> Self {
-        let definition = &run.definition;
-        let key = run_key(definition.id, run.origin, &run.nonce, run.scheduled_for);
-        let json = serde_json::json!({
-            "schedule_id": definition.id.to_string(),
-            "schedule_name": definition.name,
-            "org_id": definition.owner.org_id,
-            "user_id": definition.owner.user_id,
-            "payload": definition.payload,
-            "run_id": run.run.to_string(),
-            "idempotency_key": key,
-            "scheduled_for": run.scheduled_for.to_string(),
-            "attempt": run.attempt,
-            "fence": fence.0,
-            "origin": run.origin.name(),
-        });
-        let env = vec![
-            ("PUNCTUAL_SCHEDULE_ID", definition.id.to_string()),
-            ("PUNCTUAL_SCHEDULE_NAME", definition.name.clone()),
-            ("PUNCTUAL_RUN_ID", run.run.to_string()),
-            ("PUNCTUAL_IDEMPOTENCY_KEY", key),
-            ("PUNCTUAL_SCHEDULED_FOR", run.scheduled_for.to_string()),
-            ("PUNCTUAL_ATTEMPT", run.attempt.to_string()),
-        ];
-        let limit = Duration::try_from(definition.policy.run_timeout).unwrap_or(Duration::MAX);
-        Self { env, json: json.to_string(), limit }
+/// The variables of a program, references resolved.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    pub(crate) values: BTreeMap<String, String>,
+    pub(crate) hidden: Vec<String>,
+}
+
+impl Job {
+    /// A schedule's program: it sees what is named and little else.
+    ///
+    /// # Errors
+    /// When it shall run as somebody whom this service cannot become.
+    pub(crate) fn of_target(process: &Process, context: &Context, own: Variables) -> Result<Self, String> {
+        let identity = process.user.as_deref().map(Identity::find).transpose()?.flatten();
+        let inherited = INHERITED.iter().filter_map(|name| Some(((*name).into(), std::env::var_os(name)?)));
+        let mut env: BTreeMap<OsString, OsString> = inherited.collect();
+        if let Some(identity) = &identity {
+            for (name, value) in [
+                ("HOME", &identity.home),
+                ("USER", &identity.name),
+                ("LOGNAME", &identity.name),
+                ("SHELL", &identity.shell),
+            ] {
+                env.insert(name.into(), value.into());
+            }
+        }
+        env.extend(own.values.iter().map(|(name, value)| (name.into(), value.into())));
+        env.extend(context.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
+        let order = Order {
+            argv: process.argv.clone(),
+            env: env.into_iter().collect(),
+            cwd: process.cwd.clone(),
+            identity,
+            nice: process.nice,
+            limits: process.limits,
+        };
+        let kill_after = Duration::try_from(process.kill_after).unwrap_or_default();
+        Ok(Self::new(order, context, kill_after, own.hidden))
+    }
+
+    /// A worker's command: it sees what its worker sees.
+    pub(crate) fn of_worker(argv: &[String], context: &Context, kill_after: Duration) -> Self {
+        let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        env.extend(context.variables().into_iter().map(|(name, value)| (name.into(), value.into())));
+        let order = Order {
+            argv: argv.to_vec(),
+            env: env.into_iter().collect(),
+            cwd: None,
+            identity: None,
+            nice: None,
+            limits: ProcessLimits::default(),
+        };
+        Self::new(order, context, kill_after, Vec::new())
+    }
+
+    fn new(order: Order, context: &Context, kill_after: Duration, hidden: Vec<String>) -> Self {
+        let limit = Duration::try_from(context.schedule.policy.run_timeout).unwrap_or(Duration::MAX);
+        let stdin = context.json().to_string();
+        Self { order, stdin, hidden, patience: Patience { limit, kill_after } }
     }
 }
 
-/// Runs the program to its end, or until its time is up. `started` is called once it exists.
-pub(crate) async fn run(
-    program: &Process,
-    context: &Context,
-    started: impl FnOnce() + Send,
-    cancel: &Notify,
-) -> Finished {
-    let mut child = match spawn(program, context) {
-        Ok(child) => child,
-        Err(error) => return Finished::failed(format!("`{}`: {error}", program.argv.join(" "))),
+/// Runs a program to its end, until its time is up, or until somebody wants it to end.
+pub(crate) async fn run(job: Job, wires: Wires) -> Finished {
+    let Job { order, stdin, hidden, patience } = job;
+    let redactor = Redactor::new(&hidden);
+    let mut command = order.argv.join(" ");
+    command.truncate(command.floor_char_boundary(COMMAND_BYTES_MAX));
+    let failed = |error: std::io::Error| Finished::failed(redactor.text(&format!("`{command}`: {error}")));
+    let spawned = match spawn(order).await {
+        Ok(spawned) => spawned,
+        Err(error) => return failed(error),
     };
-    started();
-    let tail = Arc::new(Tail::default());
-    let mut talk = tokio::spawn(talk(&mut child, context.json.clone(), Arc::clone(&tail)));
-    let outcome = end(&mut child, context.limit, cancel).await;
-    if timeout(OUTPUT_WAIT, &mut talk).await.is_err() {
-        talk.abort();
-    }
-    Finished { outcome, output: tail.text().await }
-}
-
-fn spawn(process: &Process, context: &Context) -> std::io::Result<Child> {
-    let (program, arguments) = process.argv.split_first().ok_or(std::io::ErrorKind::InvalidInput)?;
-    let inherited = INHERITED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
-    let mut command = Command::new(program);
-    if let Some(cwd) = &process.cwd {
-        command.current_dir(cwd);
-    }
-    command
-        .args(arguments)
-        .env_clear()
-        .envs(inherited)
-        .envs(&process.env)
-        .envs(context.env.iter().map(|(name, value)| (*name, value)))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-}
-
-/// Hands over the run and listens to what the program prints.
-fn talk(child: &mut Child, json: String, tail: Arc<Tail>) -> impl Future<Output = ()> + Send + 'static {
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let tell = async move {
-        if let Some(mut stdin) = stdin {
-            // A program that does not read its input is free not to.
-            let _ = stdin.write_all(json.as_bytes()).await;
+    let mut leader = match Leader::new(spawned.child) {
+        Ok(leader) => leader,
+        Err(error) => return failed(error),
+    };
+    let kept = Arc::new(Kept::shown_in(wires.output));
+    let talk = Talk { stdin, kept: Arc::clone(&kept), redactor: redactor.clone() };
+    let mut talk = match talk.begin(leader.child(), spawned.output) {
+        Ok(talk) => tokio::spawn(talk),
+        Err(error) => {
+            leader.kill();
+            return failed(error);
         }
     };
-    async move {
-        let listen = async {
-            if let (Some(stdout), Some(stderr)) = (stdout, stderr) {
-                tokio::join!(tail.follow(stdout), tail.follow(stderr));
-            }
-        };
-        tokio::join!(tell, listen);
+    wires.started.tell();
+    let outcome = leader.end(patience, &wires.cancel).await;
+    if timeout(OUTPUT_WAIT, &mut talk).await.is_err() {
+        talk.abort();
+        // The task is gone before its last words are read.
+        let _ = talk.await;
     }
+    Finished { outcome, output: kept.text() }
 }
 
-/// Waits for the program; when its time is up or it is cancelled, asks its whole group to end, then makes it.
-async fn end(child: &mut Child, limit: Duration, cancel: &Notify) -> Outcome {
-    let early = tokio::select! {
-        ended = child.wait() => return outcome(ended),
-        () = tokio::time::sleep(limit) => Outcome::TimedOut,
-        () = cancel.notified() => Outcome::Cancelled { by: "the ledger".to_owned() },
-    };
-    signal_group(child, Signal::TERM);
-    if timeout(TERM_WAIT, child.wait()).await.is_err() {
-        signal_group(child, Signal::KILL);
-        // Nothing survives this signal; the wait collects what is left.
-        let _ = child.wait().await;
-    }
-    early
+/// What is said to a program and heard of it.
+struct Talk {
+    stdin: String,
+    kept: Arc<Kept>,
+    redactor: Redactor,
 }
 
-fn signal_group(child: &Child, signal: Signal) {
-    let group = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    if let Some(group) = group {
-        // A group that has ended meanwhile needs no signal.
-        let _ = kill_process_group(group, signal);
-    }
-}
-
-fn outcome(ended: std::io::Result<ExitStatus>) -> Outcome {
-    match ended.map(|status| (status.code(), status.signal())) {
-        Ok((Some(0), _)) => Outcome::Succeeded,
-        Ok((Some(code), _)) => Outcome::Exited { code },
-        Ok((None, Some(signal))) => Outcome::Signalled { signal },
-        Ok((None, None)) | Err(_) => Outcome::InDoubt,
+impl Talk {
+    /// Hands over the run and listens to what the program prints.
+    fn begin(
+        self,
+        child: &mut Child,
+        output: PipeReader,
+    ) -> std::io::Result<impl Future<Output = ()> + Send + 'static> {
+        let stdin = child.stdin.take().map(ChildStdin::from_std).transpose()?;
+        let output = Receiver::from_owned_fd(output.into())?;
+        let Self { stdin: text, kept, redactor } = self;
+        Ok(async move {
+            let tell = async {
+                if let Some(mut stdin) = stdin {
+                    // A program that does not read its input is free not to.
+                    let _ = stdin.write_all(text.as_bytes()).await;
+                }
+            };
+            tokio::join!(tell, kept.follow(output, redactor));
+        })
     }
 }

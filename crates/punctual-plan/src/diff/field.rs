@@ -11,8 +11,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Action, BreakerRule, Chain, Jitter, Launch, Object, Owner, Policy, Process, Queue, Schedule, ScheduleId,
-    Target, Webhook, When,
+    Action, BreakerRule, Chain, Jitter, KILL_AFTER, Launch, Object, Owner, Policy, Process, ProcessLimits,
+    Queue, Schedule, ScheduleId, Target, Webhook, When,
 };
 
 /// A field and its value as text.
@@ -162,10 +162,19 @@ impl List {
     }
 
     fn process(&mut self, process: &Process) {
-        let Process { argv, env, cwd } = process;
+        let Process { argv, env, cwd, user, limits, nice, kill_after } = process;
         self.add("run", Value::from(argv.clone()).to_string());
         self.add("env", pairs(env));
         self.add("cwd", option(cwd.as_ref()));
+        self.add("user", option(user.as_ref()));
+        let ProcessLimits { memory, cpu_seconds, open_files, processes, file_size } = *limits;
+        self.add("limits.memory", option(memory));
+        self.add("limits.cpu_seconds", option(cpu_seconds));
+        self.add("limits.open_files", option(open_files));
+        self.add("limits.processes", option(processes));
+        self.add("limits.file_size", option(file_size));
+        self.add("nice", option(*nice));
+        self.add("kill_after", if *kill_after == KILL_AFTER { String::new() } else { duration(*kill_after) });
     }
 
     fn webhook(&mut self, webhook: &Webhook) {

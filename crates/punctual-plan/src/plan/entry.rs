@@ -25,7 +25,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    pub(crate) fn starting(cursor: Cursor) -> Self {
+    /// A plan in which nothing happens yet.
+    pub fn starting(cursor: Cursor) -> Self {
         Self {
             entries: Vec::new(),
             ranges: Vec::new(),

@@ -14,7 +14,7 @@ gone AS MATERIALIZED (
            OR n.lease_until < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
 ),
 d AS MATERIALIZED (
-    SELECT t.key
+    SELECT t.key, gone.fence
     FROM gone
     CROSS JOIN LATERAL (
         SELECT o.key FROM runs o
@@ -28,4 +28,4 @@ d AS MATERIALIZED (
 UPDATE runs r SET fence = $1::bigint
 FROM d
 WHERE r.key = d.key
-RETURNING r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt
+RETURNING r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt, d.fence

@@ -13,6 +13,7 @@ pub mod effect;
 pub mod isolation;
 pub mod keep;
 pub mod list;
+pub mod live;
 pub mod model;
 pub mod node;
 pub mod plan;
@@ -137,6 +138,13 @@ macro_rules! conformance {
                 an_interval_from_the_last_start_goes_on_after_each_run,
                 a_launch_is_noted_under_the_fence,
                 a_failure_after_a_pause_is_final,
+            }
+            live {
+                a_person_cancels_a_run_in_flight,
+                a_person_cancels_an_open_row,
+                another_org_cancels_nothing,
+                attempts_that_are_over_are_named,
+                output_is_shown_while_it_runs,
             }
             change {
                 an_edit_replaces_what_is_still_to_come,

@@ -96,7 +96,7 @@ pub async fn only_the_runs_of_the_dead_are_taken_over<B: Backend>(backend: &B) {
     stage.store.leave(stage.fence).await.expect("it leaves");
     let taken = other.store.take_over(other.fence, 10).await.expect("answers");
     assert_eq!(taken.len(), 1);
-    assert_eq!((taken[0].run, taken[0].attempt), (run, 1));
+    assert_eq!((taken[0].launch.run, taken[0].launch.attempt, taken[0].held_by), (run, 1, stage.fence));
     assert!(other.store.take_over(other.fence, 10).await.expect("answers").is_empty(), "once");
     let report = stage.report(run, Outcome::Succeeded, at("10:01:10")).await;
     assert_eq!(stage.send(vec![report], at("10:01:10")).await[0].commit, Commit::Stale, "it is fenced off");

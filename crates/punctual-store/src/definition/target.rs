@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use punctual_plan::{Action, BreakerRule, Object, Process, Queue, Target, Webhook};
+use punctual_plan::{
+    Action, BreakerRule, KILL_AFTER, Object, Process, ProcessLimits, Queue, Target, Webhook,
+};
 use serde::{Deserialize, Serialize};
 
 use super::{Unreadable, millis};
@@ -20,13 +22,7 @@ pub(super) struct Written {
 #[derive(Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum WrittenAction {
-    Process {
-        argv: Vec<String>,
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        env: BTreeMap<String, String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cwd: Option<String>,
-    },
+    Process(WrittenProcess),
     Webhook {
         url: String,
         method: String,
@@ -62,6 +58,73 @@ enum WrittenAction {
     },
 }
 
+/// What is default is left out.
+#[derive(Serialize, Deserialize)]
+struct WrittenProcess {
+    argv: Vec<String>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    env: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    user: Option<String>,
+    #[serde(default, skip_serializing_if = "WrittenLimits::is_empty")]
+    limits: WrittenLimits,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    nice: Option<i8>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kill_after_ms: Option<i64>,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+struct WrittenLimits {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    memory: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu_seconds: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    open_files: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    processes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_size: Option<u64>,
+}
+
+impl WrittenLimits {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl WrittenProcess {
+    fn of(process: Process) -> Self {
+        let ProcessLimits { memory, cpu_seconds, open_files, processes, file_size } = process.limits;
+        Self {
+            argv: process.argv,
+            env: process.env,
+            cwd: process.cwd,
+            user: process.user,
+            limits: WrittenLimits { memory, cpu_seconds, open_files, processes, file_size },
+            nice: process.nice,
+            kill_after_ms: (process.kill_after != KILL_AFTER).then(|| millis(process.kill_after)),
+        }
+    }
+
+    fn read(self) -> Process {
+        let WrittenLimits { memory, cpu_seconds, open_files, processes, file_size } = self.limits;
+        Process {
+            argv: self.argv,
+            env: self.env,
+            cwd: self.cwd,
+            user: self.user,
+            limits: ProcessLimits { memory, cpu_seconds, open_files, processes, file_size },
+            nice: self.nice,
+            kill_after: self.kill_after_ms.map_or(KILL_AFTER, SignedDuration::from_millis),
+        }
+    }
+}
+
 impl Written {
     pub(super) fn of(target: &Target) -> Self {
         Self {
@@ -82,9 +145,7 @@ impl Written {
 impl WrittenAction {
     fn of(action: &Action) -> Self {
         match action.clone() {
-            Action::Process(process) => {
-                Self::Process { argv: process.argv, env: process.env, cwd: process.cwd }
-            }
+            Action::Process(process) => Self::Process(WrittenProcess::of(process)),
             Action::Webhook(webhook) => Self::Webhook {
                 url: webhook.url,
                 method: webhook.method.name().to_owned(),
@@ -112,7 +173,7 @@ impl WrittenAction {
 
     fn read(self) -> Result<Action, Unreadable> {
         Ok(match self {
-            Self::Process { argv, env, cwd } => Action::Process(Process { argv, env, cwd }),
+            Self::Process(process) => Action::Process(process.read()),
             Self::Webhook { url, method, headers, body, secret, cloud_events } => Action::Webhook(Webhook {
                 url,
                 method: method.parse()?,
@@ -128,5 +189,40 @@ impl WrittenAction {
             Self::Workflow { workflow_id, version } => Action::Workflow { workflow_id, version },
             Self::Callback { task } => Action::Callback { task },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Action {
+        serde_json::from_str::<WrittenAction>(text).expect("it can be read").read().expect("it is known")
+    }
+
+    fn check(action: &Action, expected: &str) {
+        let text = serde_json::to_string(&WrittenAction::of(action)).expect("it can be written");
+        assert_eq!(text, expected);
+        assert_eq!(read(&text), *action);
+    }
+
+    #[test]
+    fn a_program_reads_back_as_it_was_and_what_is_default_is_left_out() {
+        let mut process = Process::new(["report"]);
+        check(&Action::Process(process.clone()), r#"{"type":"process","argv":["report"]}"#);
+        process.user = Some("nobody".to_owned());
+        process.limits = ProcessLimits {
+            memory: Some(1),
+            cpu_seconds: Some(2),
+            open_files: Some(3),
+            processes: Some(4),
+            file_size: Some(5),
+        };
+        process.nice = Some(-5);
+        process.kill_after = SignedDuration::from_secs(20);
+        check(
+            &Action::Process(process),
+            r#"{"type":"process","argv":["report"],"user":"nobody","limits":{"memory":1,"cpu_seconds":2,"open_files":3,"processes":4,"file_size":5},"nice":-5,"kill_after_ms":20000}"#,
+        );
     }
 }

@@ -22,7 +22,7 @@ pub(super) type Identity = (Timestamp, OrgKey, ScheduleKey, &'static str, String
 #[derive(Debug, Default)]
 pub(super) struct Data {
     /// The clock; the host's if none was set.
-    pub(super) clock: Option<Timestamp>,
+    pub(super) clock: Time,
     pub(super) fence: i64,
     pub(super) tz: i64,
     pub(super) tz_versions: BTreeMap<i64, String>,
@@ -85,10 +85,33 @@ pub(super) struct Data {
     pub(super) leases_given: u64,
 }
 
+/// What the store's clock is.
+#[derive(Default)]
+pub(super) enum Time {
+    #[default]
+    Host,
+    Fixed(Timestamp),
+    By(Box<dyn Fn() -> Timestamp + Send + Sync>),
+}
+
+impl std::fmt::Debug for Time {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Host => f.write_str("Host"),
+            Self::Fixed(now) => f.debug_tuple("Fixed").field(now).finish(),
+            Self::By(_) => f.write_str("By"),
+        }
+    }
+}
+
 impl Data {
     /// The present.
     pub(super) fn now(&self) -> Timestamp {
-        crate::to_microsecond(self.clock.unwrap_or_else(host_now))
+        crate::to_microsecond(match &self.clock {
+            Time::Host => host_now(),
+            Time::Fixed(now) => *now,
+            Time::By(clock) => clock(),
+        })
     }
 
     /// The org with an id, made if it is new.

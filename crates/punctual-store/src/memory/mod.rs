@@ -12,6 +12,7 @@ mod data;
 mod documents;
 mod fault;
 mod life;
+mod live;
 mod node;
 mod outbox;
 mod plan;
@@ -31,10 +32,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 use crate::*;
-use data::Data;
+use data::{Data, Time};
 pub use fault::Fate;
 use fault::{Faults, failed};
 
@@ -61,22 +62,18 @@ pub struct Memory {
     seen: AtomicU64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Everything {
     data: Mutex<Data>,
     faults: Mutex<Faults>,
-    changes: watch::Sender<u64>,
-}
-
-impl Default for Everything {
-    fn default() -> Self {
-        Self { data: Mutex::default(), faults: Mutex::default(), changes: watch::Sender::new(0) }
-    }
+    changes: AtomicU64,
+    /// Wakes in the order of waiting, so that a simulation is decided by its seed.
+    changed: Notify,
 }
 
 impl Clone for Memory {
     fn clone(&self) -> Self {
-        let seen = AtomicU64::new(*self.shared.changes.borrow());
+        let seen = AtomicU64::new(self.shared.changes.load(Ordering::SeqCst));
         Self { shared: Arc::clone(&self.shared), own: AtomicU64::new(0), seen }
     }
 }
@@ -96,7 +93,12 @@ impl Memory {
 
     /// Sets the clock of all handles.
     pub fn set_now(&self, now: Timestamp) {
-        lock(&self.shared.data).clock = Some(now);
+        lock(&self.shared.data).clock = Time::Fixed(now);
+    }
+
+    /// Lets all handles go by a clock.
+    pub fn go_by(&self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) {
+        lock(&self.shared.data).clock = Time::By(Box::new(clock));
     }
 
     /// Asks before each commit what shall become of it; the name of what is being done is given.
@@ -140,7 +142,8 @@ impl Memory {
         }
         let answer = change(&mut lock(&self.shared.data));
         self.own.fetch_add(1, Ordering::SeqCst);
-        self.shared.changes.send_modify(|total| *total += 1);
+        self.shared.changes.fetch_add(1, Ordering::SeqCst);
+        self.shared.changed.notify_waiters();
         if fate == Fate::GoesUnanswered { Err(Error::Unanswered { doing }) } else { answer }
     }
 }
@@ -193,20 +196,20 @@ impl Store for Memory {
         })
     }
 
-    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
         self.write("taking over runs", |data| data.take_over(fence, limit))
     }
 
     async fn changed(&self) {
-        let mut total = self.shared.changes.subscribe();
         loop {
-            let foreign = total.borrow_and_update().saturating_sub(self.own.load(Ordering::SeqCst));
+            // Listened for before the look, so that no change falls between.
+            let next = self.shared.changed.notified();
+            let total = self.shared.changes.load(Ordering::SeqCst);
+            let foreign = total.saturating_sub(self.own.load(Ordering::SeqCst));
             if self.seen.swap(foreign, Ordering::SeqCst) < foreign {
                 return;
             }
-            if total.changed().await.is_err() {
-                return;
-            }
+            next.await;
         }
     }
 
@@ -228,6 +231,17 @@ impl Store for Memory {
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
         self.write("forgetting old rows", |data| Ok(data.retain(retention, now)))
+    }
+
+    async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
+        self.read("looking for runs that ended", |data| Ok(data.ended(&attempts)))
+    }
+
+    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
+        self.write("keeping output", |data| {
+            data.note_output(fence, &shown);
+            Ok(())
+        })
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {
@@ -366,6 +380,10 @@ impl Store for Memory {
 
     async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
         self.read("reading stats", |data| Ok(data.stats(&scope, now)))
+    }
+
+    async fn cancel_runs(&self, scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error> {
+        self.write("cancelling runs", |data| Ok(data.cancel_runs(&scope, &cancellation)))
     }
 
     async fn status(&self) -> Result<DatabaseStatus, Error> {

@@ -7,7 +7,7 @@ use punctual_plan::{Fence, RunKey};
 
 use super::data::Data;
 use super::table::NodeRecord;
-use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, SHARDS, Shards, to_microsecond};
+use crate::{Error, Heartbeat, Joined, Node, NodeRow, Orphan, SHARDS, Shards, to_microsecond};
 
 impl Data {
     /// The number of the tz database that a node plans by.
@@ -106,20 +106,20 @@ impl Data {
         self.shard_leases.retain(|_, (holder, _)| *holder != fence);
     }
 
-    pub(super) fn take_over(&mut self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    pub(super) fn take_over(&mut self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
         let now = self.now();
         if !self.nodes.get(&fence).is_some_and(|node| node.is_alive(now)) {
             return Err(Error::LeaseLost);
         }
         let is_dead = |holder: &Fence| !self.nodes.get(holder).is_some_and(|node| node.is_alive(now));
         let orphans = self.in_flight.iter().filter(|(holder, _)| is_dead(holder)).take(limit);
-        let orphans: Vec<RunKey> = orphans.map(|(_, run)| *run).collect();
+        let orphans: Vec<(Fence, RunKey)> = orphans.copied().collect();
         let mut taken = Vec::with_capacity(orphans.len());
-        for key in orphans {
+        for (held_by, key) in orphans {
             self.change_run(key, |run| run.fence = Some(fence));
             let attempt = self.runs[&key].attempt;
             // One whose definition cannot be read any more is left to its deadline.
-            taken.extend(self.launchable(key, attempt).ok());
+            taken.extend(self.launchable(key, attempt).ok().map(|launch| Orphan { launch, held_by }));
         }
         Ok(taken)
     }

@@ -16,8 +16,10 @@ mod create;
 mod definitions;
 mod documents;
 mod due;
+mod hasten;
 mod ledger;
 mod listen;
+mod live;
 mod migrate;
 mod node;
 mod outbox;
@@ -38,12 +40,12 @@ use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
 use crate::{
-    AdmitCommit, Answer, Answered, Ask, AuditFilter, AuditRow, Batch, BreakerRow, Cell, Chain, Commit, Cut,
-    DatabaseStatus, Document, DocumentKind, DueBatch, Error, Finding, Heartbeat, Held, Joined, Launchable,
-    Leased, Listed, NewDocument, Node, NodeRow, OpenRow, OutboxRow, PlanCommit, PlannableBatch, RangeRow,
-    Report, Retained, Retention, RunFilter, RunRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
-    SealedThrough, Selector, Settled, Started, Stats, Store, Table, Token, TransitionRow, UseKind,
-    VersionRow, Worker, Written,
+    AdmitCommit, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, BreakerRow, Cancellation,
+    Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch, Error, Finding, Heartbeat,
+    Held, Joined, Leased, Listed, NewDocument, Node, NodeRow, OpenRow, Orphan, OutboxRow, PlanCommit,
+    PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow, ScheduleFilter, ScheduleRow,
+    ScheduleWrite, Scope, SealedThrough, Selector, Settled, Shown, Started, Stats, Store, Table, Token,
+    TransitionRow, UseKind, VersionRow, Worker, Written,
 };
 use clock::Clock;
 pub use connection::PostgresSettings;
@@ -170,7 +172,7 @@ impl Store for Postgres {
         self.leave_node(fence).await
     }
 
-    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
         self.take_runs(fence, limit).await
     }
 
@@ -196,6 +198,14 @@ impl Store for Postgres {
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
         self.retain_step(&retention, now).await
+    }
+
+    async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
+        self.ended_of(&attempts).await
+    }
+
+    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
+        self.keep_output(fence, &shown).await
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {
@@ -323,6 +333,10 @@ impl Store for Postgres {
 
     async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
         self.count_all(&scope, now).await
+    }
+
+    async fn cancel_runs(&self, scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error> {
+        self.cancel_wanted(&scope, &cancellation).await
     }
 
     async fn status(&self) -> Result<DatabaseStatus, Error> {

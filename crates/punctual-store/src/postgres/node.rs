@@ -1,5 +1,7 @@
 //! Nodes: their leases, their shards, and the runs of those that are gone.
 
+use std::collections::HashMap;
+
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleKey};
 use tokio_postgres::Row;
@@ -9,7 +11,7 @@ use super::ledger::FLYING;
 use super::plan::named;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, SHARDS, Shards};
+use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards};
 
 impl Postgres {
     pub(super) async fn join_node(&self, node: &Node) -> Result<Joined, Error> {
@@ -34,17 +36,22 @@ impl Postgres {
         tx.finish(result).await
     }
 
-    pub(super) async fn take_runs(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    pub(super) async fn take_runs(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
         let tx = self.connections.begin(Role::Hot, "taking over runs").await?;
         let result = self.take_in(&tx, fence, limit).await;
         tx.finish(result).await
     }
 
-    async fn take_in(&self, tx: &Tx, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    async fn take_in(&self, tx: &Tx, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
         tx.row(sql!("node_lives"), &[&fence.0]).await?.ok_or(Error::LeaseLost)?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = tx.rows(sql!("take_over"), &[&fence.0, &limit, &FLYING.to_vec()]).await?;
-        self.launchables(tx, &rows).await
+        let mut held = HashMap::new();
+        for row in &rows {
+            held.insert(RunKey(col(row, 0)?), Fence(col(row, 9)?));
+        }
+        let orphan = |launch: Launchable| Some(Orphan { held_by: *held.get(&launch.run)?, launch });
+        Ok(self.launchables(tx, &rows).await?.into_iter().filter_map(orphan).collect())
     }
 
     /// Runs with what their launch needs; those that cannot be read are left to their deadline.

@@ -5,7 +5,7 @@ use tokio_postgres::Row;
 use super::connection::{Arg, Role, Tx, col};
 use super::plan::unsigned;
 use super::{Postgres, sql};
-use crate::{Cell, DatabaseStatus, Error, Table};
+use crate::{Cell, DatabaseStatus, Error, Guarantee, Table};
 
 /// A column of a table.
 struct Column {
@@ -15,6 +15,18 @@ struct Column {
 }
 
 impl Postgres {
+    /// The settings of the server that durability hangs on, as our own sessions have them.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn guarantees(&self) -> Result<Vec<Guarantee>, Error> {
+        let tx = self.connections.begin(Role::Engine, "asking for the settings of the server").await?;
+        let rows = tx.rows(sql!("guarantees"), &[]).await;
+        let rows = tx.finish(rows).await?;
+        let read = |row: &Row| Ok(Guarantee { name: col(row, 0)?, value: col(row, 1)? });
+        rows.iter().map(read).collect()
+    }
+
     pub(super) async fn describe(&self) -> Result<DatabaseStatus, Error> {
         let tx = self.connections.begin(Role::Engine, "describing the database").await?;
         let result = self.describe_in(&tx).await;

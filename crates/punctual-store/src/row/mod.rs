@@ -15,9 +15,11 @@ pub use admit::{AdmitCommit, DueBatch, DueRow, Expired, Launchable};
 pub use audit::{Actor, AuditRow, Chain, OutboxRow, Retained, Retention, SealedThrough};
 pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Token};
 pub use filter::{AuditFilter, Cut, Listed, RunFilter, ScheduleFilter, Selector};
-pub use node::{Ask, Batch, BatchId, Heartbeat, Joined, Node, NodeRow, Scope, Shards, Whose};
+pub use node::{Ask, Batch, BatchId, Heartbeat, Joined, Node, NodeRow, Orphan, Scope, Shards, Whose};
 pub use plan::{Commit, PlanCommit, Plannable, PlannableBatch, timing};
 pub use run::{BreakerRow, RangeRow, RunRow, Stats, TransitionRow};
 pub use schedule::{OpenRow, ScheduleRow, ScheduleWrite, UseKind, VersionRow, Write, Written};
-pub use settle::{AttemptToken, Held, Leased, Report, Settled, Started, Worker};
+pub use settle::{
+    Attempt, AttemptToken, Cancellation, Held, Leased, Report, Settled, Shown, Started, Worker,
+};
 pub use whole::{Cell, DatabaseStatus, Finding, Table};

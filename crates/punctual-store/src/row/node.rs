@@ -4,6 +4,8 @@ use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, OrgKey};
 use uuid::Uuid;
 
+use super::Launchable;
+
 /// On whose behalf something is read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -100,6 +102,15 @@ pub struct Joined {
     pub fence: Fence,
     /// Whether it may plan: its tz database is not older than the one that the database has seen.
     pub may_plan: bool,
+}
+
+/// A run in flight that was taken over.
+#[derive(Clone, Debug)]
+pub struct Orphan {
+    /// What to do.
+    pub launch: Launchable,
+    /// The fence under which it was in flight before.
+    pub held_by: Fence,
 }
 
 /// What a heartbeat tells a node.

@@ -16,6 +16,39 @@ pub struct Started {
     pub at: Timestamp,
 }
 
+/// An attempt that a node has in hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// The run.
+    pub run: RunKey,
+    /// Which attempt.
+    pub attempt: u32,
+    /// The fence under which it was admitted.
+    pub fence: Fence,
+}
+
+/// What a running attempt has printed so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shown {
+    /// The run.
+    pub run: RunKey,
+    /// Which attempt.
+    pub attempt: u32,
+    /// All of it, within bounds.
+    pub text: String,
+}
+
+/// Runs that a person cancels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cancellation {
+    /// Which.
+    pub runs: Vec<RunKey>,
+    /// Who or what for, as the reason shows it.
+    pub by: String,
+    /// The present.
+    pub now: Timestamp,
+}
+
 /// Who may say how an attempt ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptToken {

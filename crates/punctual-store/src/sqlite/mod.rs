@@ -15,6 +15,8 @@ mod create;
 mod decode;
 mod documents;
 mod due;
+mod hasten;
+mod live;
 mod lock;
 mod migrate;
 mod node;

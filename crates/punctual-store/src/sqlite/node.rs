@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use super::connection::Db;
 use super::decode::{column, instant, maybe_instant, named, tick};
 use super::{now, sql};
-use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, SHARDS, Shards};
+use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards};
 
 /// Registers a node under a new fence.
 pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
@@ -76,18 +76,20 @@ pub(super) fn leave(db: &Db, fence: Fence) -> Result<(), Error> {
 }
 
 /// Hands over the runs in flight of nodes that are gone, to one that is not gone itself.
-pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
     let (at, limit) = (now().as_microsecond(), i64::try_from(limit).unwrap_or(i64::MAX));
     if db.value::<i64>(sql!("is_living"), params![fence.0, at])?.is_none() {
         return Err(Error::LeaseLost);
     }
     let query = params![fence.0, at, limit];
-    let found = db.rows(sql!("orphans"), query, |row| read_launchable(db, row))?;
+    let found = db.rows(sql!("orphans"), query, |row| {
+        Ok(Orphan { launch: read_launchable(db, row)?, held_by: Fence(column(row, 9)?) })
+    })?;
     let mut take = db.prepare(sql!("take_over"))?;
     let mut taken = Vec::with_capacity(found.len());
-    for launch in found {
-        super::connection::execute(&mut take, params![launch.run.0, fence.0])?;
-        taken.push(launch);
+    for orphan in found {
+        super::connection::execute(&mut take, params![orphan.launch.run.0, fence.0])?;
+        taken.push(orphan);
     }
     Ok(taken)
 }

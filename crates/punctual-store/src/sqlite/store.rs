@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::{
-    Sqlite, admit, audit, breakers, create, documents, due, node, outbox, plan, queue, runs, schedules,
+    Sqlite, admit, audit, breakers, create, documents, due, live, node, outbox, plan, queue, runs, schedules,
     settle, whole, write,
 };
 use crate::*;
@@ -50,7 +50,7 @@ impl Store for Sqlite {
         self.writer.run(move |db| node::leave(db, fence)).await
     }
 
-    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Launchable>, Error> {
+    async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
         self.writer.run(move |db| node::take_over(db, fence, limit)).await
     }
 
@@ -76,6 +76,14 @@ impl Store for Sqlite {
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
         self.retain_step(retention, now).await
+    }
+
+    async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
+        self.reader.run(move |db| live::ended(db, &attempts)).await
+    }
+
+    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
+        self.writer.run(move |db| live::note_output(db, fence, &shown)).await
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {
@@ -204,6 +212,10 @@ impl Store for Sqlite {
 
     async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
         self.lister.run(move |db| runs::stats(db, &scope, now)).await
+    }
+
+    async fn cancel_runs(&self, scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error> {
+        self.writer.run(move |db| live::cancel_runs(db, &scope, &cancellation)).await
     }
 
     async fn status(&self) -> Result<DatabaseStatus, Error> {

@@ -5,8 +5,8 @@ use rusqlite::{Row, params_from_iter};
 
 use super::connection::{Db, doing, execute};
 use super::decode::column;
-use super::sql;
-use crate::{Cell, DatabaseStatus, Error, Table};
+use super::{Sqlite, sql};
+use crate::{Cell, DatabaseStatus, Error, Guarantee, Table};
 
 /// What there is.
 pub(super) fn status(db: &Db, place: String) -> Result<DatabaseStatus, Error> {
@@ -23,6 +23,29 @@ pub(super) fn status(db: &Db, place: String) -> Result<DatabaseStatus, Error> {
         place,
         rows,
     })
+}
+
+impl Sqlite {
+    /// The settings of the writing connection that durability hangs on.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn guarantees(&self) -> Result<Vec<Guarantee>, Error> {
+        self.writer.run(guarantees).await
+    }
+}
+
+/// What the writing connection is set to.
+fn guarantees(db: &Db) -> Result<Vec<Guarantee>, Error> {
+    const LEVELS: [&str; 4] = ["off", "normal", "full", "extra"];
+    let asking = doing("asking for the settings of the connection");
+    let mode: String =
+        db.connection.pragma_query_value(None, "journal_mode", |row| row.get(0)).map_err(&asking)?;
+    let level: usize =
+        db.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).map_err(&asking)?;
+    let level = LEVELS.get(level).map_or_else(|| level.to_string(), |name| (*name).to_owned());
+    let set = |name: &str, value: String| Guarantee { name: name.to_owned(), value };
+    Ok(vec![set("journal_mode", mode.to_lowercase()), set("synchronous", level)])
 }
 
 /// The columns of a table in their order, and which of them make its key.

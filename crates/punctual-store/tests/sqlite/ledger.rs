@@ -121,10 +121,10 @@ async fn a_node_that_was_taken_over_from_settles_nothing() {
     let left = bench.store.take_over(new, 10).await.unwrap();
     let [run] = left.as_slice() else { panic!("one run was in flight, not {left:?}") };
     let settle = |fence, outcome| {
-        bench.store.settle(bench.batch(fence, later), vec![bench.report(run.run, fence, outcome)])
+        bench.store.settle(bench.batch(fence, later), vec![bench.report(run.launch.run, fence, outcome)])
     };
     assert_eq!(settle(old, Outcome::Succeeded).await.unwrap()[0].commit, Commit::Stale);
-    let started = vec![Started { run: run.run, attempt: 1, at: later }];
+    let started = vec![Started { run: run.launch.run, attempt: 1, at: later }];
     assert_eq!(
         bench.store.mark_running(bench.batch(old, later), started.clone()).await.unwrap(),
         [Commit::Stale]

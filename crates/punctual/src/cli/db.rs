@@ -1,6 +1,5 @@
 //! `punctual db …`: the database as a whole.
 
-use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
@@ -8,7 +7,7 @@ use punctual::{Database, Failure, Kind};
 use punctual_store::{Access, AnyStore, Store, Table, copy_into, first_difference};
 use serde_json::json;
 
-use crate::output::{Output, database};
+use crate::output::{Output, Progress, database};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Db {
@@ -121,16 +120,16 @@ impl Copy {
         }
         let target = to.open(Access::Serve).await?;
         refuse_used(&target, &to).await?;
-        let mut progress = Progress { done: 0, total };
+        let progress = Progress::new("rows", usize::try_from(total).unwrap_or(usize::MAX));
         copy_into(&source, &target, |rows| progress.add(rows)).await?;
         progress.end();
         if let Some(table) = first_difference(&source, &target).await? {
             let message = format!("the table `{}` does not read back as it was", table.name());
             return Err(Failure::world(message));
         }
-        let json = json!({"copied": progress.done, "from": from.to_string(), "to": to.to_string()});
+        let json = json!({"copied": progress.done(), "from": from.to_string(), "to": to.to_string()});
         output.write(&json, || {
-            format!("copied {} rows from {from} to {to}; every row reads back equal\n", progress.done)
+            format!("copied {} rows from {from} to {to}; every row reads back equal\n", progress.done())
         })
     }
 }
@@ -148,30 +147,3 @@ async fn refuse_used(target: &AnyStore, to: &Database) -> Result<(), Failure> {
     }
 }
 
-/// How far a copy is, on a terminal.
-struct Progress {
-    done: u64,
-    total: u64,
-}
-
-impl Progress {
-    fn add(&mut self, rows: usize) {
-        self.done += rows as u64;
-        let mut stderr = std::io::stderr();
-        if stderr.is_terminal() {
-            let width = 40;
-            let filled =
-                usize::try_from(self.done * width / self.total.max(1)).unwrap_or(0).min(width as usize);
-            let bar = format!("{}{}", "#".repeat(filled), " ".repeat(width as usize - filled));
-            // A picture of progress is worth no error.
-            let _ = write!(stderr, "\r[{bar}] {} of {} rows", self.done, self.total);
-        }
-    }
-
-    fn end(&self) {
-        let mut stderr = std::io::stderr();
-        if stderr.is_terminal() {
-            let _ = writeln!(stderr);
-        }
-    }
-}

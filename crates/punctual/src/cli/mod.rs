@@ -1,26 +1,38 @@
 //! The command line: one file per noun, and the table that dispatches to it.
 
+mod act;
+mod audit;
+mod backfill;
+mod config;
+mod config_file;
 mod db;
 mod declare;
+mod log;
+mod reload;
+mod runs;
 mod schedule;
+mod secret;
 mod serve;
 mod shell;
 mod simulate;
 mod spec;
+mod system;
 mod why;
+mod worker;
 
 pub(crate) use simulate::View;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use punctual::{App, Database, Failure};
+use punctual::{App, Database, Failure, Identity, Secrets};
 
 use crate::output::{Format, Output};
 
 /// Shown under the help of the program.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the database or the system failed, 2 wrong command line, \
-3 no such schedule, 4 invalid input, 5 the name is taken, 6 another process serves the database.";
+3 no such schedule or run, 4 invalid input, 5 the name is taken, 6 another process serves the database, \
+7 a hole in the ledger, a check that failed, or a database that is not what the file declares.";
 
 /// The scheduler that can account for every tick.
 #[derive(Debug, Parser)]
@@ -51,17 +63,44 @@ enum Command {
     /// Create, list and delete schedules, and read their ledger
     #[command(subcommand)]
     Schedule(schedule::Schedule),
+    /// Show the ledger: what ran, what did not, and why
+    Runs(runs::Runs),
+    /// Print what a run has printed
+    Logs(runs::Logs),
+    /// End runs that are in flight or wait
+    Cancel(act::Cancel),
+    /// Run a run again: its next attempt now if one is planned, else a new run that refers to it
+    Retry(act::Retry),
+    /// Prove that every planned tick is recorded, or list the holes; read and check the audit log
+    Audit(audit::Audit),
+    /// Run ticks of the past; shows them first, and what the ledger has for them
+    Backfill(backfill::Backfill),
+    /// Look after the installation: breakers, nodes, health
+    #[command(subcommand)]
+    System(system::System),
+    /// Show the settings of this installation and where each comes from
+    #[command(subcommand)]
+    Config(config::Config),
+    /// Take runs from a queue of the database and do each with a command, until stopped
+    Worker(worker::Worker),
+    /// Keep the values that targets refer to as `${secret:NAME}`
+    #[command(subcommand)]
+    Secret(secret::Secret),
     /// Look after the database: status, check, backup, copy
     #[command(subcommand)]
     Db(db::Db),
     /// Ask the language of time: ticks, English, why; needs no database
     #[command(subcommand)]
     Spec(spec::Spec),
-    /// Show what a file of schedules says, and what fires on its first day; needs no database
+    /// Show what a file of schedules would change: schedules, and fires added and removed
     Plan(declare::Plan),
+    /// Bring the schedules of a file into the database: add, change and remove what is its own
+    Apply(declare::Apply),
+    /// Write the stored schedules as a file
+    Export(declare::Export),
     /// Show the ledger that a file of schedules would leave, given outages, run times and failures; needs no database
     Simulate(simulate::Simulate),
-    /// Explain why a schedule of a file did or did not run at an instant, link by link; needs no database
+    /// Explain why a schedule did or did not run at an instant, link by link
     Why(why::Why),
     /// Print the JSON Schema of files of schedules, for editors
     Schema(declare::Schema),
@@ -75,6 +114,8 @@ enum Command {
 const NO_DATABASE: &str = "`--database` has no meaning here: this command needs none";
 const NO_JSON: &str = "`--json` has no meaning here: completions and manual pages have their own form";
 
+const NO_WORLD: &str = "a world has no meaning without `--file`: the ledger says what happened";
+
 impl Cli {
     /// Reads the command line; one that cannot be meant is answered by clap and ends the process.
     pub(crate) fn from_line() -> Self {
@@ -82,7 +123,17 @@ impl Cli {
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
-            Command::Serve(_) | Command::Schedule(_) => None,
+            Command::Apply(_) | Command::Export(_) => None,
+            Command::Plan(plan) if !plan.is_alone() => None,
+            Command::Why(why) if why.has_idle_world() => Some(NO_WORLD),
+            Command::Why(why) if why.asks_database() => None,
+            Command::Cancel(_) | Command::Retry(_) => None,
+            Command::Runs(_)
+            | Command::Logs(_)
+            | Command::Audit(_)
+            | Command::Backfill(_)
+            | Command::System(_) => None,
+            Command::Serve(_) | Command::Schedule(_) | Command::Worker(_) | Command::Secret(_) => None,
             Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
@@ -102,20 +153,41 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     let database = || Database::choose(cli.global.database.as_deref());
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
+        Command::Worker(worker) => worker.run(&database()?, asked),
+        Command::Secret(command) => {
+            runtime()?.block_on(async { command.run(&Secrets::open(&database()?).await?, &output).await })
+        }
         Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
-        Command::Schedule(command) => {
-            let runtime = runtime()?;
+        Command::Schedule(command) => with_app(&database()?, async |app| command.run(app, &output).await),
+        Command::Runs(runs) => with_app(&database()?, async |app| runs.run(app, &output).await),
+        Command::Logs(logs) => with_app(&database()?, async |app| logs.run(app, &output).await),
+        Command::Cancel(cancel) => with_app(&database()?, async |app| cancel.run(app, &output).await),
+        Command::Retry(retry) => with_app(&database()?, async |app| retry.run(app, &output).await),
+        Command::Audit(audit) => with_app(&database()?, async |app| audit.run(app, &output).await),
+        Command::Backfill(backfill) => with_app(&database()?, async |app| backfill.run(app, &output).await),
+        Command::System(system) => {
             let database = database()?;
-            runtime.block_on(async { command.run(&App::open(&database).await?, &output).await })
+            with_app(&database, async |app| system.run(app, &database, &output).await)
+        }
+        Command::Config(config) => config.run(&output),
+        Command::Why(why) if why.asks_database() => {
+            with_app(&database()?, async |app| why.ask(app, &output).await)
         }
         Command::Spec(command) => command.run(&output),
-        Command::Plan(plan) => plan.run(&output),
+        Command::Plan(plan) => runtime()?.block_on(plan.run(&database()?, &output)),
+        Command::Apply(apply) => with_app(&database()?, async |app| apply.run(app, &output).await),
+        Command::Export(export) => with_app(&database()?, async |app| export.run(app, asked).await),
         Command::Simulate(simulate) => simulate.run(&output),
-        Command::Why(why) => why.run(&output),
+        Command::Why(why) => why.try_file(&output),
         Command::Schema(schema) => schema.run(&output),
         Command::Completions(completions) => completions.run(&output),
         Command::Man(man) => man.run(&output),
     }
+}
+
+/// Opens the ledger and does something with it.
+fn with_app(database: &Database, work: impl AsyncFnOnce(&App) -> Result<(), Failure>) -> Result<(), Failure> {
+    runtime()?.block_on(async { work(&App::open(database, Identity::from_env()?).await?).await })
 }
 
 /// One thread is plenty to ask one question.

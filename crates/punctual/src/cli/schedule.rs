@@ -1,15 +1,13 @@
 //! `punctual schedule …`
 
 use clap::{Args, Subcommand};
-use punctual::{App, Draft, Failure};
-use punctual_plan::{Action, Process};
-use punctual_store::Selector;
+use punctual::{App, Failure, Listing, Step};
+use punctual_store::{ScheduleRow, Selector};
 use punctual_time::Dialect;
+use serde_json::{Value, json};
 
-use crate::output::{Output, note, runs, schedules};
-
-/// A listing of runs is at most this long.
-const RUNS_MAX: u32 = 100_000;
+use super::runs::{RunDetails, ScheduleRuns};
+use crate::output::{Output, note, schedules};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Schedule {
@@ -18,7 +16,9 @@ pub(crate) enum Schedule {
     /// Show the schedules by name
     List,
     /// Show the ledger of a schedule: what ran, what did not, and why
-    Runs(Runs),
+    Runs(ScheduleRuns),
+    /// Show everything about a run: its times, attempts, reasons and output
+    RunDetails(RunDetails),
     /// Delete a schedule; its history stays and its name is free again
     Delete(Delete),
 }
@@ -67,15 +67,6 @@ pub(crate) struct Create {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Runs {
-    #[command(flatten)]
-    which: Which,
-    /// Show at most this many, the newest
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=i64::from(RUNS_MAX)))]
-    limit: u32,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Delete {
     #[command(flatten)]
     which: Which,
@@ -88,10 +79,9 @@ impl Schedule {
     pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
         match self {
             Self::Create(create) => create.run(app, output).await,
-            Self::List => schedules::list(output, &app.list().await?),
-            Self::Runs(asked) => {
-                runs::history(output, &app.history(asked.which.selector(), asked.limit).await?)
-            }
+            Self::List => schedules::list(output, &app.list(&Listing::default()).await?),
+            Self::Runs(runs) => runs.run(app, output).await,
+            Self::RunDetails(details) => details.run(app, output).await,
             Self::Delete(delete) => delete.run(app, output).await,
         }
     }
@@ -99,17 +89,20 @@ impl Schedule {
 
 impl Create {
     async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let draft = Draft {
-            name: self.name,
-            cron: self.cron,
-            dialect: self.dialect,
-            timezone: self.timezone,
-            action: Action::Process(Process::new(self.argv)),
-        };
+        let keys = json!({
+            "name": self.name,
+            "cron": self.cron,
+            "dialect": self.dialect.to_string(),
+            "timezone": self.timezone,
+            "target": {"type": "process", "argv": self.argv},
+        });
+        let Value::Object(keys) = keys else { return Ok(()) };
+        let drafted = app.draft(&keys, &|key| format!("--{}", key.replace('_', "-"))).await?;
+        app.refuse_taken(&drafted.definition.name).await?;
         if self.dry_run {
-            return schedules::preview(output, &app.preview(draft).await?);
+            return schedules::preview(output, &drafted, app.now().await?);
         }
-        schedules::created(output, &app.create(draft).await?)?;
+        schedules::created(output, &app.create(&drafted, None).await?.row)?;
         if !app.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
@@ -123,6 +116,7 @@ impl Delete {
         if self.dry_run {
             return schedules::would_delete(output, &app.living(selector).await?);
         }
-        schedules::deleted(output, &app.delete(selector).await?)
+        let acted = app.act(selector, async |_: &ScheduleRow| Ok(Some(Step::Delete))).await?;
+        schedules::deleted(output, &acted.row)
     }
 }

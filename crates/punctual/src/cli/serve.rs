@@ -3,66 +3,57 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use punctual::{Database, Failure};
-use punctual_engine::{Engine, Settings, SystemClock};
+use punctual_engine::{Engine, HostTargets, PROGRAMS_MAX, SystemClock, allow_open_files};
 use punctual_store::{Access, Scope, Store};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
-use tracing_subscriber::EnvFilter;
 
-use crate::output::{self, Format, Output};
+use super::config::SettingFlags;
+use super::config_file::ConfigFile;
+use super::log::Log;
+use super::reload::Reload;
+use crate::output::{Format, Output};
 
 /// Run the schedules of a database until stopped.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// How the log on standard error is written; text on a terminal, JSON otherwise
-    #[arg(long, value_enum)]
-    log_format: Option<LogFormat>,
-    /// How much is logged: error, warn, info, debug or trace
-    #[arg(long, default_value = "info")]
-    log_level: tracing::Level,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LogFormat {
-    Text,
-    Json,
+    #[command(flatten)]
+    log: Log,
+    #[command(flatten)]
+    flags: SettingFlags,
+    #[command(flatten)]
+    config: ConfigFile,
 }
 
 impl Serve {
     /// With `asked`, the greeting and the log are JSON, whatever they are written to.
     pub(crate) fn run(&self, database: &Database, asked: Option<Format>) -> Result<(), Failure> {
         let begun = Instant::now();
-        self.start_log(asked);
+        let settings = self.flags.resolve(self.config.file())?;
+        let log = self.log.start(asked, settings.log_level());
+        let (flags, config) = (self.flags.clone(), self.config.clone());
+        let reload = Reload { flags, settings, log, config, database: database.clone() };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
-        runtime.block_on(serve(database, Greeting { begun, format: asked.unwrap_or(Format::Text) }))
-    }
-
-    fn start_log(&self, asked: Option<Format>) {
-        let default = match asked.unwrap_or_else(Format::for_stderr) {
-            Format::Json => LogFormat::Json,
-            Format::Text => LogFormat::Text,
-        };
-        let log = tracing_subscriber::fmt()
-            .with_env_filter(EnvFilter::new(self.log_level.as_str()))
-            .with_writer(std::io::stderr)
-            .with_target(false);
-        match self.log_format.unwrap_or(default) {
-            LogFormat::Text => log.with_ansi(output::stderr_takes_colour()).init(),
-            LogFormat::Json => log.json().init(),
-        }
+        runtime.block_on(serve(database, reload, Greeting { begun, format: asked.unwrap_or(Format::Text) }))
     }
 }
 
-async fn serve(database: &Database, greeting: Greeting) -> Result<(), Failure> {
+async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Result<(), Failure> {
     let stop = stop_signal()?;
+    allow_open_files(PROGRAMS_MAX)?;
     let store = Arc::new(database.open(Access::Serve).await?);
-    let settings = Settings::new(database.journal()?);
-    let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), settings).await?;
+    reload.config.bring_in(database).await?;
+    let mut settings = punctual_engine::Settings::new(database.journal()?);
+    settings.pace = reload.settings.pace();
+    settings.retention = reload.settings.retention();
+    let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
+    let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     greeting.say(database, schedules)?;
+    reload.listen()?;
     engine.run(stop).await;
     Ok(())
 }
@@ -88,11 +79,14 @@ impl Greeting {
     }
 }
 
+fn unheard(error: std::io::Error) -> Failure {
+    Failure::world(format!("cannot listen for signals: {error}"))
+}
+
 /// Turns true at the first SIGINT or SIGTERM; the second one ends the process at once.
-fn stop_signal() -> Result<watch::Receiver<bool>, Failure> {
-    let failed = |error: std::io::Error| Failure::world(format!("cannot listen for signals: {error}"));
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
+pub(super) fn stop_signal() -> Result<watch::Receiver<bool>, Failure> {
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         for is_second in [false, true] {

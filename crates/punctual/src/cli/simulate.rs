@@ -1,6 +1,6 @@
 //! `punctual simulate FILE`: a file of schedules, tried in a world that the command line describes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
@@ -67,8 +67,14 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    /// Whether nothing of the world is described.
+    pub(crate) fn is_empty(&self) -> bool {
+        let lists = [&self.outage, &self.run_time, &self.fail, &self.set, &self.deed];
+        self.from.is_none() && self.to.is_none() && lists.iter().all(|list| list.is_empty())
+    }
+
     /// The trial of a file in this world.
-    pub(crate) fn trial(&self, file: &PathBuf) -> Result<Trial, Failure> {
+    pub(crate) fn trial(&self, file: &Path) -> Result<Trial, Failure> {
         let from = self.from.as_deref().map_or_else(|| Ok(Timestamp::now()), instant)?;
         let mut trial = Trial::new(file, from);
         if let Some(to) = &self.to {

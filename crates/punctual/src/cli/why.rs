@@ -1,13 +1,12 @@
 //! `punctual why`: the whole chain behind one instant of a schedule.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::SignedDuration;
-use jiff::civil::DateTime;
-use punctual::{Failure, declare};
-use punctual_plan::{Inquiry, local_instant, why};
-use punctual_time::{Once, Zone};
+use punctual::{App, Failure, Instant, Trial, declare, run_named};
+use punctual_plan::{Inquiry, why};
+use punctual_time::Zone;
 
 use super::simulate::Options;
 use crate::output::{Output, why as shown};
@@ -15,52 +14,70 @@ use crate::output::{Output, why as shown};
 /// How long before and after the instant a trial goes that does not say.
 const AROUND: SignedDuration = SignedDuration::from_hours(24);
 
-/// `punctual why NAME --at TIME`
+/// `punctual why SCHEDULE --at TIME`
 #[derive(Debug, Args)]
 pub(crate) struct Why {
-    /// The schedule's name
-    #[arg(value_name = "NAME")]
-    name: String,
+    /// The schedule, by name or id
+    #[arg(value_name = "SCHEDULE", required_unless_present = "run", requires = "at")]
+    schedule: Option<String>,
     /// The instant: RFC 3339, or a local time in the schedule's zone
-    #[arg(long, value_name = "TIME")]
-    at: String,
-    /// A YAML file, or a folder of them, that is tried in the world of the other options
+    #[arg(long, value_name = "TIME", requires = "schedule")]
+    at: Option<String>,
+    /// A run of the ledger, such as `run-12`, instead of a schedule and an instant
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["schedule", "file"])]
+    run: Option<String>,
+    /// Ask no database, but a YAML file or a folder of them, tried in the world of the options below
     #[arg(long, value_name = "FILE")]
-    file: PathBuf,
+    file: Option<PathBuf>,
     #[command(flatten)]
     options: Options,
 }
 
 impl Why {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
-        // The zone is needed to read the instant, and the instant to begin the trial before it.
-        let mut trial = self.options.trial(&self.file)?;
-        let zone = self.zone(&trial)?;
-        let at = Once::parse(&self.at, &zone)?.instant();
-        if self.options.from.is_none() {
-            trial.from = at.saturating_sub(AROUND).unwrap_or(at);
-        }
-        if self.options.to.is_none() {
-            trial.to = at.max(trial.from).saturating_add(AROUND).unwrap_or(at);
-        }
-        let tried = trial.run()?;
-        let place = tried.declared.place(&self.name)?;
-        let account = &tried.simulated.accounts[place];
-        let mut inquiry = Inquiry::of_simulated(&tried.simulated, account, at);
-        // A time that the clock skips is explained as it was written, not as the instant it is moved to.
-        let written = self
-            .at
-            .trim()
-            .parse::<DateTime>()
-            .ok()
-            .filter(|_| self.at.trim().parse::<jiff::Timestamp>().is_err());
-        inquiry.local = written.filter(|local| local_instant(*local, &zone) == Some(at));
-        shown::show(output, &why(&inquiry))
+    /// Whether a database is asked.
+    pub(crate) fn asks_database(&self) -> bool {
+        self.file.is_none()
     }
 
-    fn zone(&self, trial: &punctual::Trial) -> Result<Zone, Failure> {
-        let declared = declare::read_over(&self.file, trial.from, &trial.overlays)?;
-        let name = declared.get(&self.name)?.definition.timezone().to_owned();
-        Ok(Zone::get(&name)?)
+    /// Whether it describes a world that nothing is tried in.
+    pub(crate) fn has_idle_world(&self) -> bool {
+        self.file.is_none() && !self.options.is_empty()
     }
+
+    /// Asks a database.
+    pub(crate) async fn ask(&self, app: &App, output: &Output) -> Result<(), Failure> {
+        let answer = match (&self.run, &self.schedule, &self.at) {
+            (Some(run), ..) => app.why_run(run_named(run)?).await?,
+            (None, Some(schedule), Some(at)) => app.why(schedule, at).await?,
+            _ => return Err(Failure::invalid("no instant was given", "add `--at TIME`")),
+        };
+        shown::show(output, &answer)
+    }
+
+    /// Asks a file.
+    pub(crate) fn try_file(&self, output: &Output) -> Result<(), Failure> {
+        let (Some(file), Some(name), Some(at)) = (&self.file, &self.schedule, &self.at) else {
+            return Err(Failure::invalid("no instant was given", "add `--at TIME`"));
+        };
+        // The zone is needed to read the instant, and the instant to begin the trial before it.
+        let mut trial = self.options.trial(file)?;
+        let instant = Instant::parse(at, &zone(file, name, &trial)?)?;
+        if self.options.from.is_none() {
+            trial.from = instant.at.saturating_sub(AROUND).unwrap_or(instant.at);
+        }
+        if self.options.to.is_none() {
+            trial.to = instant.at.max(trial.from).saturating_add(AROUND).unwrap_or(instant.at);
+        }
+        let tried = trial.run()?;
+        let account = &tried.simulated.accounts[tried.declared.place(name)?];
+        let mut inquiry = Inquiry::of_simulated(&tried.simulated, account, instant.at);
+        inquiry.local = instant.local;
+        shown::show(output, &why(&inquiry))
+    }
+}
+
+fn zone(file: &Path, name: &str, trial: &Trial) -> Result<Zone, Failure> {
+    let declared = declare::read_over(file, &declare::Ground::alone(trial.from), &trial.overlays)?;
+    let zone = declared.get(name)?.definition.timezone().to_owned();
+    Ok(Zone::get(&zone)?)
 }

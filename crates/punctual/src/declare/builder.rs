@@ -3,21 +3,20 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{CatchUp, Jitter, JitterMode, OrgLimits, Overlap, Owner, Pace, ScheduleId, Target};
+use jiff::SignedDuration;
+use punctual_plan::{CatchUp, Jitter, JitterMode, OrgLimits, Overlap, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde::de::DeserializeOwned;
 
 use super::declared::Settings;
 use super::duration;
+use super::ground::{Ground, MIN_INTERVAL};
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
 use super::word::Word;
 use crate::{name, zone_name};
 
-/// The smallest distance between two ticks without a setting.
-const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
 /// Bytes that templates and plugins may be copied in all: 100 000 schedules with a template of 2 kB each.
 const COPIES_MAX: usize = 200_000_000;
 
@@ -56,11 +55,13 @@ impl Allowance {
 
 /// Builds the checked value part by part.
 #[derive(Debug)]
-pub(super) struct Builder {
-    pub(super) now: Timestamp,
+pub(super) struct Builder<'a> {
+    pub(super) ground: &'a Ground,
     pub(super) settings: Settings,
     pub(super) defaults: Defaults,
     pub(super) calendars: Vec<Calendar>,
+    /// Those that `not_on` may name: the declared ones, and the stored ones that they do not replace.
+    pub(super) known_calendars: Vec<Calendar>,
     pub(super) quiet_hours: BTreeMap<String, QuietHours>,
     pub(super) targets: BTreeMap<String, Arc<Target>>,
     pub(super) problems: Problems,
@@ -69,23 +70,24 @@ pub(super) struct Builder {
     zones: HashMap<String, Zone>,
 }
 
-impl Builder {
-    /// A builder that knows nothing but the time.
-    pub(super) fn new(now: Timestamp, problems: Problems) -> Self {
+impl<'a> Builder<'a> {
+    /// A builder that knows nothing but its ground.
+    pub(super) fn on(ground: &'a Ground, problems: Problems) -> Self {
         let settings = Settings {
-            owner: Owner::default(),
+            owner: ground.owner.clone(),
             timezone: Zone::utc(),
             pace: Pace::default(),
-            min_interval: MIN_INTERVAL,
+            min_interval: ground.min_interval,
             plugins_dir: "plugins".to_owned(),
             schedules_max: None,
             limits: OrgLimits::default(),
         };
         Self {
-            now,
+            ground,
             settings,
             defaults: Defaults::default(),
             calendars: Vec::new(),
+            known_calendars: ground.calendars.clone(),
             quiet_hours: BTreeMap::new(),
             targets: BTreeMap::new(),
             problems,
@@ -124,9 +126,23 @@ impl Builder {
         }
     }
 
-    /// The id that stands for a schedule's name until a database gives it one.
+    /// The id of the schedule of a name: the stored one, or the one that stands for the name until it is stored.
     pub(super) fn id_of(&self, name: &str) -> ScheduleId {
-        ScheduleId::of_name(&self.settings.owner.org_id, name)
+        let stored = self.ground.names.get(name).copied();
+        stored.unwrap_or_else(|| ScheduleId::of_name(&self.settings.owner.org_id, name))
+    }
+
+    /// The id of a schedule that is read.
+    pub(super) fn own_id(&self, name: &str) -> ScheduleId {
+        self.ground.id.unwrap_or_else(|| self.id_of(name))
+    }
+
+    /// Puts the declared calendars before the stored ones that they do not replace.
+    pub(super) fn know_calendars(&mut self) {
+        let declared = &self.calendars;
+        let is_stored = |one: &&Calendar| declared.iter().all(|other| other.name() != one.name());
+        let stored = self.ground.calendars.iter().filter(is_stored);
+        self.known_calendars = declared.iter().chain(stored).cloned().collect();
     }
 
     /// Refuses names that nobody could type or find again.
@@ -150,8 +166,8 @@ impl Builder {
             self.settings.timezone = zone;
         }
         let (settings, pace) = (&mut self.settings, Pace::default());
-        settings.owner.org_id = raw.org_id.unwrap_or_else(|| Owner::default().org_id);
-        settings.owner.user_id = raw.user_id;
+        settings.owner.org_id = raw.org_id.unwrap_or_else(|| settings.owner.org_id.clone());
+        settings.owner.user_id = raw.user_id.or_else(|| settings.owner.user_id.take());
         settings.pace = Pace {
             tick: raw.tick_ms.map_or(pace.tick, millis),
             lookahead: raw.lookahead_ms.map_or(pace.lookahead, millis),

@@ -29,8 +29,11 @@ pub(super) fn read(
     }
 }
 
-/// Reads a duration.
-pub(crate) fn parse(text: &str) -> Result<SignedDuration, Failure> {
+/// Reads a duration: `30s`, `5m`, `2h`, `1d`, `500ms`, or a number of seconds.
+///
+/// # Errors
+/// When it is none, or has no fixed length.
+pub fn parse(text: &str) -> Result<SignedDuration, Failure> {
     if let Some(short) = short(text) {
         return Ok(short);
     }
@@ -59,9 +62,10 @@ pub(crate) fn parse(text: &str) -> Result<SignedDuration, Failure> {
 fn short(text: &str) -> Option<SignedDuration> {
     let text = text.trim();
     let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u32 = digits.trim().parse().ok()?;
+    let number: i64 =
+        digits.trim().parse().ok().filter(|number| (0..=SECONDS_MAX * 1_000).contains(number))?;
     match &text[digits.len()..] {
-        "ms" => Some(SignedDuration::from_millis(i64::from(number))),
+        "ms" => Some(SignedDuration::from_millis(number)),
         "" | "s" | "m" | "h" | "d" if number == 0 => Some(SignedDuration::ZERO),
         _ => None,
     }

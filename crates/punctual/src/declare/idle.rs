@@ -11,7 +11,7 @@ use super::raw;
 use super::schema::schema;
 use super::template;
 
-impl Builder {
+impl Builder<'_> {
     /// Checks the templates that no schedule names.
     pub(super) fn check_idle(&mut self, files: &[Node], templates: &[&Entry]) {
         let schedules = files.iter().filter_map(|file| file.get("schedules")).flat_map(Node::items);

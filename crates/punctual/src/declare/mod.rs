@@ -11,15 +11,21 @@ mod builder;
 mod conform;
 mod declared;
 mod duration;
+mod export;
+mod export_target;
 mod forecast;
+mod ground;
 mod idle;
+mod keys;
 mod named;
-mod nearest;
+pub(crate) mod nearest;
 mod node;
 mod order;
 mod overlay;
+mod patch;
 mod policies;
 mod problem;
+mod process;
 mod raw;
 mod raw_target;
 mod raw_word;
@@ -36,10 +42,16 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+pub(crate) use nearest::hint as nearest_hint;
+
 pub use declared::{Declared, Names, Schedule, Settings};
-pub(crate) use duration::parse as duration;
+pub use duration::parse as duration;
+pub use export::{export, length};
 pub use forecast::{DAY, Forecast};
+pub use ground::Ground;
+pub use keys::read_keys;
 pub use overlay::Overlay;
+pub use patch::Patch;
 pub use schema::schema;
 
 use crate::Failure;
@@ -50,15 +62,15 @@ use problem::Source;
 /// # Errors
 /// When it cannot be read, or not be meant: with every place, what stands there, and what to write.
 pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
-    read_over(path, now, &[])
+    read_over(path, &Ground::alone(now), &[])
 }
 
 /// Reads a file or folder as if its schedules had the keys of some overlays.
 ///
 /// # Errors
 /// When it cannot be read, or not be meant, or an overlay is for a schedule that it does not declare.
-pub fn read_over(path: &Path, now: Timestamp, overlays: &[Overlay]) -> Result<Declared, Failure> {
-    let declared = reading::read(&source::load(path)?, overlays, now)?;
+pub fn read_over(path: &Path, ground: &Ground, overlays: &[Overlay]) -> Result<Declared, Failure> {
+    let declared = reading::read(&source::load(path)?, overlays, ground)?;
     overlays.iter().filter_map(Overlay::schedule).try_for_each(|name| declared.get(name).map(drop))?;
     Ok(declared)
 }
@@ -82,5 +94,5 @@ pub fn read_over(path: &Path, now: Timestamp, overlays: &[Overlay]) -> Result<De
 /// # Errors
 /// When it cannot be meant.
 pub fn read_text(name: &str, text: &str, now: Timestamp) -> Result<Declared, Failure> {
-    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], &[], now)
+    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], &[], &Ground::alone(now))
 }

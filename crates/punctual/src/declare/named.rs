@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use punctual_plan::{Action, BreakerRule, Process, Queue, Target, Webhook};
+use punctual_plan::{Action, BreakerRule, Queue, Target, Webhook};
 use punctual_time::{Calendar, DayRange, QuietHours, Weekdays, Windows};
 
 use super::builder::Builder;
@@ -17,7 +17,7 @@ use super::word::Word;
 /// Words that `not_on` already takes.
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
-impl Builder {
+impl Builder<'_> {
     /// Takes over a calendar.
     pub(super) fn calendar(&mut self, entry: &Entry) {
         self.check_name(&entry.key, entry.place);
@@ -77,6 +77,10 @@ impl Builder {
     pub(super) fn named_target(&mut self, entry: &Entry) {
         self.check_name(&entry.key, entry.place);
         if let Some(form) = self.raw::<TargetForm>(&entry.value) {
+            if form.name().is_some() {
+                let message = format!("the target `{}` has a name already", entry.key);
+                self.problems.add(entry.value.place_of_key("name"), message, "remove `name`");
+            }
             let target = self.target(&entry.key, form, &entry.value);
             self.targets.insert(entry.key.clone(), Arc::new(target));
         }
@@ -95,9 +99,9 @@ impl Builder {
                 Some(Arc::new(self.target(name, *form, place)))
             }
             Some(TargetChoice::Name(target)) => {
-                let found = self.targets.get(&target).cloned();
+                let found = self.targets.get(&target).or_else(|| self.ground.targets.get(&target)).cloned();
                 if found.is_none() {
-                    let known = self.targets.keys().map(String::as_str);
+                    let known = self.targets.keys().chain(self.ground.targets.keys()).map(String::as_str);
                     let hint = nearest::hint(&target, known, "there are no `targets`");
                     self.problems.add(
                         node.place_of("target"),
@@ -118,6 +122,7 @@ impl Builder {
 
     fn target(&mut self, name: &str, form: TargetForm, node: &Node) -> Target {
         let breaker = self.breaker(form.breaker(), node);
+        let name = form.name().unwrap_or(name).to_owned();
         let action = match form {
             TargetForm::Process(raw) => Action::Process(self.process(raw, node)),
             TargetForm::Webhook(raw) => Action::Webhook(self.webhook(raw, node)),
@@ -127,14 +132,7 @@ impl Builder {
                 Action::Workflow { workflow_id: raw.workflow_id, version: self.version(raw.version, node) }
             }
         };
-        Target { name: name.to_owned(), action, breaker }
-    }
-
-    fn process(&mut self, raw: raw_target::Process, node: &Node) -> Process {
-        if raw.argv.first().is_none_or(String::is_empty) {
-            self.problems.add(node.place_of("argv"), "no program is named", "write `argv: [echo, hello]`");
-        }
-        Process { argv: raw.argv, env: raw.env.unwrap_or_default(), cwd: raw.cwd }
+        Target { name, action, breaker }
     }
 
     fn webhook(&mut self, raw: raw_target::Webhook, node: &Node) -> Webhook {
@@ -142,10 +140,12 @@ impl Builder {
             let message = format!("`{}` is not a web address", raw.url);
             self.problems.add(node.place_of("url"), message, "begin it with `https://`");
         }
+        let headers = raw.headers.unwrap_or_default();
+        self.check_references(&headers, "headers", node);
         Webhook {
             url: raw.url,
             method: Word::of(raw.method).unwrap_or_default(),
-            headers: raw.headers.unwrap_or_default(),
+            headers,
             body: raw.body,
             secret: raw.secret,
             cloud_events: Word::of(raw.cloud_events).unwrap_or_default(),

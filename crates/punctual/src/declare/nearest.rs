@@ -10,9 +10,9 @@ const WORDS_MAX: usize = 1000;
 const LISTED_MAX: usize = 40;
 
 /// `did you mean …`, or the words there are.
-pub(super) fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, nothing: &str) -> String {
+pub(crate) fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, nothing: &str) -> String {
     let known: Vec<&str> = known.into_iter().take(WORDS_MAX).collect();
-    if let Some(found) = nearest(word, &known) {
+    if let Some(found) = meant(word, known.iter().copied()) {
         return format!("did you mean `{found}`?");
     }
     let listed: Vec<String> = known.iter().take(LISTED_MAX).map(|word| format!("`{word}`")).collect();
@@ -23,13 +23,14 @@ pub(super) fn hint<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, not
     }
 }
 
-fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+/// The one of some words that was probably meant.
+pub(crate) fn meant<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     if word.chars().count() > WORD_CHARS_MAX {
         return None;
     }
     let close = DISTANCE_MAX.min(word.chars().count() / 2);
-    let distances = known.iter().map(|known| (distance(&word, known), *known));
+    let distances = known.take(WORDS_MAX).map(|known| (distance(&word, known), known));
     distances.filter(|(apart, _)| *apart <= close).min_by_key(|(apart, _)| *apart).map(|(_, known)| known)
 }
 

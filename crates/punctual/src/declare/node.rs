@@ -78,6 +78,28 @@ impl Node {
         }
     }
 
+    /// A value of JSON, all of it in one place.
+    pub(super) fn of_json(value: &Value, place: Place) -> Node {
+        let value = match value {
+            Value::Null => Content::Null,
+            Value::Bool(value) => Content::Bool(*value),
+            Value::Number(number) => Content::Number(number.clone()),
+            Value::String(text) => Content::Text(text.clone()),
+            Value::Array(items) => {
+                Content::List(items.iter().map(|item| Node::of_json(item, place)).collect())
+            }
+            Value::Object(object) => {
+                let entry = |(key, value): (&String, &Value)| Entry {
+                    key: key.clone(),
+                    place,
+                    value: Node::of_json(value, place),
+                };
+                Content::Map(object.iter().map(entry).collect())
+            }
+        };
+        Node { place, value }
+    }
+
     /// The value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&Node> {
         self.entries().iter().find(|entry| entry.key == key).map(|entry| &entry.value)

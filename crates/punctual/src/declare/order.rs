@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use punctual_plan::ScheduleId;
+
 use super::nearest;
 use super::problem::Problems;
 use super::schedule::{Placed, Reference};
@@ -11,8 +13,8 @@ const NAMED_MAX: usize = 10;
 /// Cycles that are looked for; whoever has more has one mistake in many places.
 const CYCLES_MAX: usize = 20;
 
-/// Refuses references to schedules that are not there, and cycles.
-pub(super) fn check(schedules: &[Placed], problems: &mut Problems) {
+/// Refuses references to schedules that are neither declared nor stored, and cycles among the declared ones.
+pub(super) fn check(schedules: &[Placed], stored: &HashMap<String, ScheduleId>, problems: &mut Problems) {
     let numbers: HashMap<&str, usize> =
         schedules.iter().enumerate().map(|(number, placed)| (placed.name(), number)).collect();
     let mut waits_for: Vec<Vec<usize>> = Vec::with_capacity(schedules.len());
@@ -24,8 +26,10 @@ pub(super) fn check(schedules: &[Placed], problems: &mut Problems) {
         for Reference { name, place } in &placed.waits_for {
             match numbers.get(name.as_str()) {
                 Some(number) => found.push(*number),
+                None if stored.contains_key(name) => {}
                 None => {
-                    let others = schedules.iter().map(Placed::name).filter(|other| *other != placed.name());
+                    let known = schedules.iter().map(Placed::name).chain(stored.keys().map(String::as_str));
+                    let others = known.filter(|other| *other != placed.name());
                     let hint = nearest::hint(name, others, "there is no other schedule");
                     problems.add(*place, format!("there is no schedule `{name}`"), hint);
                 }

@@ -9,7 +9,7 @@ use super::raw::{self, Common};
 use super::raw_word::{DurationText, Words};
 use super::word::Word;
 
-impl Builder {
+impl Builder<'_> {
     /// The policy of a node.
     pub(super) fn policy(&mut self, raw: &Common, node: &Node) -> Policy {
         let usual = Policy::default();
@@ -30,7 +30,10 @@ impl Builder {
             launch,
             retry_after: read(&raw.retry_after, "retry_after"),
             run_timeout: read(&raw.run_timeout, "run_timeout").unwrap_or(usual.run_timeout),
-            max_consecutive_failures: raw.max_consecutive_failures.or(usual.max_consecutive_failures),
+            max_consecutive_failures: match raw.max_consecutive_failures {
+                Some(0) => None,
+                said => said.or(usual.max_consecutive_failures),
+            },
             guard: raw.guard.clone(),
             depends_on,
             delivery: Word::of(raw.delivery).unwrap_or(usual.delivery),

@@ -109,6 +109,9 @@ pub(super) struct Template {
     #[serde(default)]
     #[schemars(with = "Value")]
     pub(super) target: Option<Value>,
+    /// As in a schedule.
+    #[serde(default)]
+    pub(super) lane: Option<String>,
     #[serde(flatten)]
     pub(super) common: Common,
 }
@@ -120,6 +123,8 @@ pub(super) struct Schedule {
     pub(super) name: String,
     /// Where its runs go: the name of a target, or one of its own.
     pub(super) target: Option<TargetChoice>,
+    /// Schedules with the same lane take turns as if they were one: `if_running` counts the runs of all of them.
+    pub(super) lane: Option<String>,
     /// The template it begins with; its own keys come on top.
     #[allow(dead_code, reason = "merged before this is read")]
     pub(super) template: Option<String>,
@@ -159,6 +164,8 @@ pub(super) struct Common {
     #[serde(default)]
     #[schemars(schema_with = "super::raw_word::anchors")]
     pub(super) anchor: Option<String>,
+    /// The instant that `every` is reckoned from in the place of its creation, such as that of a schedule that was moved here.
+    pub(super) anchor_at: Option<String>,
     /// The zone in which local times and windows are read: an IANA name, or `local` for that of this host; that of the settings without it.
     pub(super) timezone: Option<String>,
     /// What clock changes do, if not the usual.
@@ -200,8 +207,8 @@ pub(super) struct Common {
     pub(super) retry_after: Option<DurationText>,
     /// How long a run may take; `1h` without it.
     pub(super) run_timeout: Option<DurationText>,
-    /// Failures in a row that disable the schedule; 5 without it.
-    #[schemars(range(min = 1, max = 1_000_000))]
+    /// Failures in a row that disable the schedule, 0 for never; 5 without it.
+    #[schemars(range(min = 0, max = 1_000_000))]
     pub(super) max_consecutive_failures: Option<u32>,
     /// Whether a doubtful delivery is repeated; `at_least_once` without it.
     pub(super) delivery: Option<Word<Delivery>>,

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::raw_word::DurationText;
+use super::raw_word::{DurationText, SizeText, UserWord};
 use super::word::Word;
 
 /// The name of a target, or one of its own.
@@ -58,6 +58,18 @@ impl TargetForm {
         };
         breaker.as_ref()
     }
+
+    /// The name that it says, if it does.
+    pub(super) fn name(&self) -> Option<&str> {
+        let name = match self {
+            TargetForm::Process(raw) => &raw.name,
+            TargetForm::Webhook(raw) => &raw.name,
+            TargetForm::Queue(raw) => &raw.name,
+            TargetForm::Message(raw) => &raw.name,
+            TargetForm::Workflow(raw) => &raw.name,
+        };
+        name.as_deref()
+    }
 }
 
 /// Runs a program.
@@ -66,12 +78,41 @@ pub(super) struct Process {
     /// The program and its arguments; no shell reads them.
     #[schemars(length(min = 1))]
     pub(super) argv: Vec<String>,
-    /// Variables on top of the service's own.
+    /// Variables beside the few that it always has; `${secret:NAME}`, `${env:NAME}` and `${file:PATH}` are filled in.
     pub(super) env: Option<BTreeMap<String, String>>,
     /// The folder it runs in.
     pub(super) cwd: Option<String>,
+    /// Whom it runs as, by name or number; only a service that runs as root can do it.
+    pub(super) user: Option<UserWord>,
+    /// What it may use of the host.
+    pub(super) limits: Option<ProcessLimits>,
+    /// How far it steps back for other programs.
+    #[schemars(range(min = -20, max = 19))]
+    pub(super) nice: Option<i8>,
+    /// How long it has to end after SIGTERM before it is killed; `5s` without it.
+    pub(super) kill_after: Option<DurationText>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
+}
+
+/// What a program may use.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ProcessLimits {
+    /// Address space.
+    pub(super) memory: Option<SizeText>,
+    /// Seconds of processor time.
+    #[schemars(range(min = 1))]
+    pub(super) cpu_seconds: Option<u64>,
+    /// Files open at once.
+    #[schemars(range(min = 4))]
+    pub(super) open_files: Option<u64>,
+    /// Processes of its user at once; root is not bound by it.
+    #[schemars(range(min = 1))]
+    pub(super) processes: Option<u64>,
+    /// The largest file it may write.
+    pub(super) file_size: Option<SizeText>,
 }
 
 /// Sends a web request.
@@ -91,6 +132,8 @@ pub(super) struct Webhook {
     pub(super) cloud_events: Option<Word<CloudEvents>>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
 
 /// Leaves it for a worker.
@@ -112,6 +155,8 @@ pub(super) struct Queue {
     pub(super) config: Option<Map<String, Value>>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
 
 /// Writes a message.
@@ -121,6 +166,8 @@ pub(super) struct Message {
     pub(super) message: Map<String, Value>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }
 
 /// Starts a workflow.
@@ -133,4 +180,6 @@ pub(super) struct Workflow {
     pub(super) version: u64,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
+    /// Under which name its circuit breaker is shared; that of its schedule without it.
+    pub(super) name: Option<String>,
 }

@@ -10,6 +10,16 @@ use serde::Deserialize;
 #[serde(from = "Scalar")]
 pub(super) struct DurationText(pub(super) String);
 
+/// A size: text, or a number of bytes.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Scalar")]
+pub(super) struct SizeText(pub(super) String);
+
+/// A user of the host by name or number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Scalar")]
+pub(super) struct UserWord(pub(super) String);
+
 /// A weekday by name or number, or the name of a calendar.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(from = "Scalar")]
@@ -55,6 +65,18 @@ impl From<Scalar> for DurationText {
     }
 }
 
+impl From<Scalar> for SizeText {
+    fn from(scalar: Scalar) -> Self {
+        Self(scalar.into_text())
+    }
+}
+
+impl From<Scalar> for UserWord {
+    fn from(scalar: Scalar) -> Self {
+        Self(scalar.into_text())
+    }
+}
+
 impl From<Scalar> for DayWord {
     fn from(scalar: Scalar) -> Self {
         Self(scalar.into_text())
@@ -70,6 +92,36 @@ impl JsonSchema for DurationText {
         json_schema!({
             "title": "a duration",
             "description": "`30s`, `5m`, `2h`, `1d`, or a number of seconds",
+            "type": ["string", "integer"],
+            "minimum": 0,
+        })
+    }
+}
+
+impl JsonSchema for SizeText {
+    fn schema_name() -> Cow<'static, str> {
+        "Size".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "a size",
+            "description": "`64K`, `512M`, `2G`, or a number of bytes",
+            "type": ["string", "integer"],
+            "minimum": 1,
+        })
+    }
+}
+
+impl JsonSchema for UserWord {
+    fn schema_name() -> Cow<'static, str> {
+        "HostUser".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "title": "a user of the host",
+            "description": "a user of the host by name or number",
             "type": ["string", "integer"],
             "minimum": 0,
         })

@@ -1,12 +1,12 @@
 //! From the files to the checked value: parse all, check the shape, build what schedules share, then the schedules.
 
-use std::collections::{BTreeMap, HashMap};
-
-use jiff::Timestamp;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::builder::Builder;
 use super::conform;
 use super::declared::Declared;
+use super::ground::Ground;
+use super::keys::stored_templates;
 use super::node::{Content, Entry, Node};
 use super::order;
 use super::overlay::{self, Overlay};
@@ -20,7 +20,7 @@ use crate::Failure;
 const SCHEDULES_MAX: usize = 100_000;
 
 /// Reads sources that were loaded.
-pub(super) fn read(sources: &[Source], overlays: &[Overlay], now: Timestamp) -> Result<Declared, Failure> {
+pub(super) fn read(sources: &[Source], overlays: &[Overlay], ground: &Ground) -> Result<Declared, Failure> {
     let mut problems = Problems::default();
     let mut files = Vec::new();
     let (sources, overlays) = overlay::sources(sources, overlays, &mut problems);
@@ -31,15 +31,19 @@ pub(super) fn read(sources: &[Source], overlays: &[Overlay], now: Timestamp) -> 
             files.push(node);
         }
     }
-    let mut builder = Builder::new(now, problems);
+    let mut builder = Builder::on(ground, problems);
     let templates = builder.named(&files, "templates");
     builder.share(&files);
     builder.check_idle(&files, &templates);
-    let placed = builder.schedules(&files, &templates);
+    let declared: HashSet<&str> = templates.iter().map(|entry| entry.key.as_str()).collect();
+    let stored: Vec<Entry> = stored_templates(ground).collect();
+    let stored = stored.iter().filter(|entry| !declared.contains(entry.key.as_str()));
+    let known: Vec<&Entry> = templates.iter().copied().chain(stored).collect();
+    let placed = builder.schedules(&files, &known);
     builder.refuse_twins(&placed);
     builder.refuse_crowd(placed.len(), &files);
     if builder.problems.count() == 0 {
-        order::check(&placed, &mut builder.problems);
+        order::check(&placed, &ground.names, &mut builder.problems);
     }
     if let Some(failure) = std::mem::take(&mut builder.problems).into_failure(&sources) {
         return Err(failure);
@@ -58,7 +62,7 @@ pub(super) fn read(sources: &[Source], overlays: &[Overlay], now: Timestamp) -> 
     })
 }
 
-impl Builder {
+impl Builder<'_> {
     /// The sections that schedules refer to.
     fn share(&mut self, files: &[Node]) {
         let mut settings = files.iter().filter_map(|file| file.get("settings"));
@@ -73,6 +77,7 @@ impl Builder {
         for entry in self.named(files, "calendars") {
             self.calendar(entry);
         }
+        self.know_calendars();
         for entry in self.named(files, "quiet_hours") {
             self.quiet(entry);
         }

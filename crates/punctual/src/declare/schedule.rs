@@ -41,7 +41,7 @@ pub(super) struct Reference {
 }
 
 /// A plugin as its schedules see it.
-struct Ground {
+struct Plugged {
     name: String,
     target: Target,
     payloads: BTreeMap<String, Object>,
@@ -58,13 +58,13 @@ struct Parts {
     target: Option<Arc<Target>>,
 }
 
-impl Builder {
+impl Builder<'_> {
     /// Reads a schedule whose shape was checked and whose template is in it.
     pub(super) fn schedule(&mut self, node: &Node) -> Option<Placed> {
         let raw: raw::Schedule = self.raw(node)?;
         self.check_name(&raw.name, node.place_of("name"));
         let target = self.chosen_target(&raw.name, raw.target, node);
-        let policy = self.policy(&raw.common, node);
+        let policy = Policy { lane: raw.lane, ..self.policy(&raw.common, node) };
         let parts = Parts { name: raw.name, common: raw.common, policy, target };
         self.assemble(parts, node, node.place_of("name"))
     }
@@ -103,15 +103,15 @@ impl Builder {
         let payloads = raw.commands.unwrap_or_default();
         let payloads =
             payloads.into_iter().map(|(name, command)| (name, command.payload.unwrap_or_default()));
-        let ground =
-            Ground { name: entry.key.clone(), target, payloads: payloads.collect(), sizes, run_size };
+        let plugin =
+            Plugged { name: entry.key.clone(), target, payloads: payloads.collect(), sizes, run_size };
         let schedules = node.get("schedules").map(Node::items).unwrap_or_default();
-        self.refuse_idle(&ground, node);
-        schedules.iter().filter_map(|schedule| self.plugin_schedule(&ground, schedule)).collect()
+        self.refuse_idle(&plugin, node);
+        schedules.iter().filter_map(|schedule| self.plugin_schedule(&plugin, schedule)).collect()
     }
 
     /// A payload of a command that no schedule runs would be ignored.
-    fn refuse_idle(&mut self, ground: &Ground, node: &Node) {
+    fn refuse_idle(&mut self, plugin: &Plugged, node: &Node) {
         let schedules = node.get("schedules").map(Node::items).unwrap_or_default();
         let run: BTreeSet<&str> = schedules
             .iter()
@@ -121,7 +121,7 @@ impl Builder {
             .collect();
         for entry in node.get("commands").map(Node::entries).unwrap_or_default() {
             if !run.contains(entry.key.as_str()) {
-                let message = format!("no schedule of `{}` runs the command `{}`", ground.name, entry.key);
+                let message = format!("no schedule of `{}` runs the command `{}`", plugin.name, entry.key);
                 let hint = super::nearest::hint(
                     &entry.key,
                     run.iter().copied(),
@@ -132,52 +132,54 @@ impl Builder {
         }
     }
 
-    fn plugin_schedule(&mut self, ground: &Ground, node: &Node) -> Option<Placed> {
+    fn plugin_schedule(&mut self, plugin: &Plugged, node: &Node) -> Option<Placed> {
         let raw: PluginSchedule = self.raw(node)?;
         let id = raw.id.unwrap_or_else(|| "default".to_owned());
         self.check_name(&id, node.place_of("id"));
         let command = raw.command.unwrap_or_else(|| POLL.to_owned());
-        let size = ground.run_size + ground.sizes.get(&command).copied().unwrap_or_default();
+        let size = plugin.run_size + plugin.sizes.get(&command).copied().unwrap_or_default();
         if !self.copies.take(size, node.place, &mut self.problems) {
             return None;
         }
         let mut policy = self.policy(&raw.common, node);
-        policy.lane = Some(format!("{}/{command}", ground.name));
+        policy.lane = Some(format!("{}/{command}", plugin.name));
         if Word::of(raw.common.if_running) == Some(Overlap::Queue) {
             // There it means "enqueue whatever is in flight".
             policy.overlap = Overlap::Allow;
         }
         if command == POLL {
             if raw.common.guard.is_some() {
-                let message = format!("the guard of a `{POLL}` is its plugin, `{}`", ground.name);
+                let message = format!("the guard of a `{POLL}` is its plugin, `{}`", plugin.name);
                 let hint = "remove `guard`, or choose another command";
                 self.problems.add(node.place_of_key("guard"), message, hint);
             }
-            policy.guard = Some(ground.name.clone());
+            policy.guard = Some(plugin.name.clone());
         }
-        let mut target = ground.target.clone();
+        let mut target = plugin.target.clone();
         if let Action::Process(process) = &mut target.action {
             process.argv.push(command.clone());
         }
         let mut common = raw.common;
-        let mut payload = ground.payloads.get(&command).cloned().unwrap_or_default();
+        let mut payload = plugin.payloads.get(&command).cloned().unwrap_or_default();
         payload.extend(common.payload.take().unwrap_or_default());
         common.payload = Some(payload);
-        let name = format!("{}/{id}", ground.name);
+        let name = format!("{}/{id}", plugin.name);
         let parts = Parts { name, common, policy, target: Some(Arc::new(target)) };
         self.assemble(parts, node, node.place_of("id"))
     }
 
     fn assemble(&mut self, parts: Parts, node: &Node, place: Place) -> Option<Placed> {
         self.refuse_idle_timeout(&parts.common, node);
-        let read = self.when(&parts.common, node, &parts.name);
-        let (Read { when, after_start, assumed }, target, common) = (read?, parts.target?, parts.common);
+        let id = self.own_id(&parts.name);
+        let read = self.when(&parts.common, node, &id.to_string());
+        let (Read { when, after_start, assumed, spec }, target, common) =
+            (read?, parts.target?, parts.common);
         let waits_for = references(&common, node);
         let definition = punctual_plan::Schedule {
-            id: self.id_of(&parts.name),
+            id,
             name: parts.name,
             owner: self.settings.owner.clone(),
-            spec: common.written().unwrap_or_default().to_owned(),
+            spec: spec.or_else(|| common.written().map(str::to_owned)).unwrap_or_default(),
             description: common.description,
             tags: common.tags.unwrap_or_default(),
             version: 1,

@@ -175,7 +175,10 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         let name_end = rest[start..].find('}').map(|end| start + end);
         let Some(end) = name_end else { break };
         let name = rest[start + 2..end].trim();
-        if rest[..start].ends_with('$') {
+        if is_reference(name) {
+            // It is filled in when a run starts, as is the second dollar before it.
+            pieces.push(Piece::Text(&rest[..=end]));
+        } else if rest[..start].ends_with('$') {
             // `$${name}` stands for `${name}`.
             pieces.push(Piece::Text(&rest[..start - 1]));
             pieces.push(Piece::Text(&rest[start..=end]));
@@ -191,6 +194,11 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         pieces.push(Piece::Text(rest));
     }
     pieces
+}
+
+/// Whether it stands for what is only known at launch: a secret, a variable or a file.
+fn is_reference(name: &str) -> bool {
+    ["secret:", "env:", "file:"].iter().any(|kind| name.starts_with(kind))
 }
 
 fn plain(node: &Node) -> String {

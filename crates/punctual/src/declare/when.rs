@@ -13,15 +13,19 @@ use super::raw::Common;
 use super::word::Word;
 
 /// The ways to say when.
-const WAYS: [&str; 6] = ["every", "cron", "at", "after", "on", "schedule"];
+pub(super) const WAYS: [&str; 6] = ["every", "cron", "at", "after", "on", "schedule"];
 
 /// Keys that change nothing unless one of these ways is chosen.
-const MEANINGFUL: [(&str, &[&str]); 4] = [
+pub(super) const MEANINGFUL: [(&str, &[&str]); 5] = [
     ("dialect", &["cron"]),
     ("anchor", &["every"]),
+    ("anchor_at", &["every", "schedule"]),
     ("dst", &["cron", "every", "schedule"]),
     ("max_runs", &["every", "cron", "on", "schedule"]),
 ];
+
+/// A day, half a year and more than a year later a text must still mean the same.
+const LATER_HOURS: [i64; 3] = [25, 4_400, 9_000];
 
 /// When, and what was guessed in reading it.
 pub(super) struct Read {
@@ -29,11 +33,14 @@ pub(super) struct Read {
     /// The delay after each start of the service, if that is what it is reckoned from.
     pub(super) after_start: Option<SignedDuration>,
     pub(super) assumed: Vec<String>,
+    /// The spec by which it is kept, where what was written would mean another time the next time.
+    pub(super) spec: Option<String>,
 }
 
 impl Read {
     fn ticks(timing: Timing) -> Self {
-        Self { when: When::Ticks(Box::new(timing)), after_start: None, assumed: Vec::new() }
+        let when = When::Ticks(Box::new(timing));
+        Self { when, after_start: None, assumed: Vec::new(), spec: None }
     }
 }
 
@@ -44,7 +51,7 @@ struct Frame {
     windows: Windows,
 }
 
-impl Builder {
+impl Builder<'_> {
     /// Reads when the schedule of a node fires; `seed` is what `H` is hashed from.
     pub(super) fn when(&mut self, raw: &Common, node: &Node, seed: &str) -> Option<Read> {
         let way = self.way(node)?;
@@ -58,11 +65,12 @@ impl Builder {
         if let (When::Ticks(timing), None) = (&mut read.when, read.after_start) {
             timing.dst = self.dst(raw, node);
             timing.anchor = raw.anchor.as_deref().and_then(|text| text.parse().ok()).unwrap_or(Anchor::Fixed);
+            self.set_anchor(raw, node, timing);
             let place = node.place_of(way);
             if let Err(error) = timing.guard(self.settings.min_interval) {
                 self.problems.refuse(place, error);
             }
-            if let Some(error) = never(timing, self.now) {
+            if let Some(error) = never(timing, self.ground.now) {
                 self.problems.refuse(place, error);
             }
         }
@@ -118,7 +126,7 @@ impl Builder {
             ("at", Once::parse(raw.at.as_ref()?, &frame.zone).map(Spec::from))
         };
         match spec {
-            Ok(spec) => Some(Read::ticks(frame.timing(spec, self.now))),
+            Ok(spec) => Some(Read::ticks(frame.timing(spec, self.ground.now))),
             Err(error) => {
                 self.problems.refuse(node.place_of(key), error);
                 None
@@ -129,9 +137,29 @@ impl Builder {
     fn after_start(&mut self, raw: &Common, node: &Node) -> Option<Read> {
         let frame = self.frame(raw, node);
         let delay = duration::read(raw.after.as_ref(), "after", node, &mut self.problems)?;
-        let at = self.now.checked_add(delay).ok()?;
-        let read = Read::ticks(frame.timing(Once::at(at).into(), self.now));
-        Some(Read { after_start: Some(delay), ..read })
+        let at = self.ground.now.checked_add(delay).ok()?;
+        let once = Once::at(at);
+        let read = Read::ticks(frame.timing(once.into(), self.ground.now));
+        Some(match self.ground.is_kept {
+            true => Read { spec: Some(once.to_string()), ..read },
+            false => Read { after_start: Some(delay), ..read },
+        })
+    }
+
+    /// The instant from which an interval is reckoned, if it is said.
+    fn set_anchor(&mut self, raw: &Common, node: &Node, timing: &mut Timing) {
+        let Some(text) = &raw.anchor_at else { return };
+        let place = node.place_of("anchor_at");
+        match text.trim().parse().or_else(|_| Once::parse(text, &timing.zone).map(Once::instant)) {
+            Ok(at) => timing.created_at = at,
+            Err(error) => self.problems.refuse(place, error),
+        }
+        let is_said = timing.bounds.start_at.is_some();
+        if is_said || !matches!(timing.spec, Spec::Every(_)) {
+            let beside = if is_said { "`start_at`" } else { "what has no interval" };
+            let message = format!("`anchor_at` changes nothing beside {beside}");
+            self.problems.add(place, message, "remove it");
+        }
     }
 
     fn chained(&mut self, raw: &Common, node: &Node) -> Option<Read> {
@@ -146,7 +174,7 @@ impl Builder {
             bounds,
             windows,
         };
-        Some(Read { when: When::Chain(chain), after_start: None, assumed: Vec::new() })
+        Some(Read { when: When::Chain(chain), after_start: None, assumed: Vec::new(), spec: None })
     }
 
     /// English; what it says about zone, bounds and windows may not be said a second time.
@@ -154,7 +182,7 @@ impl Builder {
         let text = raw.schedule.as_deref()?;
         let place = node.place_of("schedule");
         let mut frame = self.frame(raw, node);
-        let context = Context { now: self.now, zone: frame.zone.clone() };
+        let context = Context { now: self.ground.now, zone: frame.zone.clone() };
         let parsed = match human::parse(text, &context) {
             Ok(parsed) => parsed,
             Err(error) => {
@@ -163,28 +191,43 @@ impl Builder {
             }
         };
         self.refuse_twice(&parsed, node);
-        if moves(&parsed, text, &context) {
+        if !self.ground.is_kept && moves(&parsed, text, &context) {
             let message = format!("`{text}` is another time each time the file is read");
             self.problems.add(place, message, "write the time with `at`, or the delay with `after`");
             return None;
         }
-        let said = match parsed.timing(&context, &self.calendars) {
+        let said = match parsed.timing(&context, &self.known_calendars) {
             Ok(said) => said,
             Err(error) => {
                 self.problems.refuse(place, error);
                 return None;
             }
         };
+        if matches!(said.spec, Spec::Once(_)) {
+            self.refuse_idle_with(("at", text), node);
+        }
         frame.zone = said.zone.clone();
         frame.bounds.start_at = frame.bounds.start_at.or(said.bounds.start_at);
         frame.bounds.end_at = frame.bounds.end_at.or(said.bounds.end_at);
         frame.windows.only_between = frame.windows.only_between.or(said.windows.only_between);
         for word in &parsed.not_on {
             // It was read with the same calendars a moment ago.
-            let _ = frame.windows.exclude(word, &self.calendars);
+            let _ = frame.windows.exclude(word, &self.known_calendars);
         }
-        let read = Read::ticks(frame.timing(said.spec, self.now));
-        Some(Read { assumed: parsed.assumed, ..read })
+        let is_stable = !self.ground.is_kept || is_stable(&parsed, text, &context);
+        let spec = (!is_stable).then(|| said.spec.to_string());
+        let read = Read::ticks(frame.timing(said.spec, self.ground.now));
+        Some(Read { assumed: parsed.assumed, spec, ..read })
+    }
+
+    /// Refuses keys that change nothing beside a text that stands for another way.
+    fn refuse_idle_with(&mut self, (way, text): (&str, &str), node: &Node) {
+        for (key, ways) in MEANINGFUL {
+            if node.get(key).is_some() && !ways.contains(&way) {
+                let message = format!("`{key}` changes nothing beside `{text}`");
+                self.problems.add(node.place_of_key(key), message, "remove it");
+            }
+        }
     }
 
     fn refuse_twice(&mut self, parsed: &Parsed, node: &Node) {
@@ -242,7 +285,7 @@ impl Builder {
         }
         let nodes = node.get("not_on").map(Node::items).unwrap_or_default();
         for (word, node) in raw.not_on.iter().flatten().zip(nodes) {
-            if let Err(error) = windows.exclude(&word.0, &self.calendars) {
+            if let Err(error) = windows.exclude(&word.0, &self.known_calendars) {
                 self.problems.refuse(node.place, error);
             }
         }
@@ -295,6 +338,16 @@ fn moves(parsed: &Parsed, text: &str, context: &Context) -> bool {
     let Ok(later) = context.now.checked_add(SignedDuration::from_hours(25)) else { return false };
     let again = human::parse(text, &Context { now: later, zone: context.zone.clone() });
     parsed.at.is_some() && again.is_ok_and(|again| again.at != parsed.at)
+}
+
+/// Whether a text will mean the same whenever it is read: `until 1 June` is another year one day.
+pub(super) fn is_stable(parsed: &Parsed, text: &str, context: &Context) -> bool {
+    let same = |hours: i64| {
+        let Ok(now) = context.now.checked_add(SignedDuration::from_hours(hours)) else { return false };
+        let again = human::parse(text, &Context { now, zone: context.zone.clone() });
+        again.is_ok_and(|again| Parsed { assumed: parsed.assumed.clone(), ..again } == *parsed)
+    };
+    LATER_HOURS.into_iter().all(same)
 }
 
 /// Why it can never fire. What is only over is not refused: a file stays readable after its dates.

@@ -1,14 +1,25 @@
 //! What goes to the screen: data to stdout, the rest to stderr, readable without colour.
 
+pub(crate) mod act;
+pub(crate) mod apply;
+pub(crate) mod audit;
+pub(crate) mod backfill;
 pub(crate) mod database;
 mod ledger;
 pub(crate) mod plan;
+mod progress;
+pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schedules;
+pub(crate) mod secrets;
+pub(crate) mod settings;
 pub(crate) mod simulate;
+pub(crate) mod system;
 mod table;
 mod timeline;
 pub(crate) mod why;
+
+pub(crate) use progress::Progress;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
@@ -65,9 +76,50 @@ impl Output {
         Stream { out: BufWriter::new(io::stdout()) }
     }
 
+    /// Writes a value as YAML, whatever it is written to.
+    pub(crate) fn yaml(&self, value: &impl Serialize) -> Result<(), Failure> {
+        let text = serde_saphyr::to_string(value).map_err(|error| Failure::world(error.to_string()))?;
+        to_stdout(text.as_bytes())
+    }
+
+    /// Lines that appear one by one.
+    pub(crate) fn live(&self) -> Live {
+        Live { format: self.format }
+    }
+
     /// Writes bytes as they are.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Result<(), Failure> {
         to_stdout(bytes)
+    }
+}
+
+/// Lines that appear one by one, for as long as somebody reads them.
+pub(crate) struct Live {
+    format: Format,
+}
+
+impl Live {
+    /// Writes a line at once; whether somebody still reads.
+    pub(crate) fn line(
+        &mut self,
+        json: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> Result<bool, Failure> {
+        let mut said = match self.format {
+            Format::Text => text(),
+            Format::Json => serde_json::to_string(json).map_err(|error| Failure::world(error.to_string()))?,
+        };
+        said.push('\n');
+        self.raw(said.as_bytes())
+    }
+
+    /// Writes bytes at once; whether somebody still reads.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<bool, Failure> {
+        let mut stdout = io::stdout().lock();
+        match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            other => written(other).map(|()| true),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use punctual::Failure;
 use punctual::declare::{DAY, Declared, Forecast, Names, Schedule};
-use punctual_plan::{Action, Launch, Policy, Target, When};
+use punctual_plan::{Action, Launch, Policy, ProcessLimits, Target, When};
 use punctual_time::{Mark, Tick, Zone};
 use serde_json::{Map, Value, json};
 
@@ -92,6 +92,25 @@ fn tick_json(tick: &Tick, zone: &Zone) -> Value {
     json
 }
 
+/// What a program may use; what is not set is left out.
+fn limits_json(limits: ProcessLimits) -> Value {
+    let ProcessLimits { memory, cpu_seconds, open_files, processes, file_size } = limits;
+    let mut json = json!({});
+    let named = [
+        ("memory", memory),
+        ("cpu_seconds", cpu_seconds),
+        ("open_files", open_files),
+        ("processes", processes),
+        ("file_size", file_size),
+    ];
+    for (name, limit) in named {
+        if let Some(limit) = limit {
+            json[name] = json!(limit);
+        }
+    }
+    json
+}
+
 pub(super) fn target_json(target: &Target) -> Value {
     let mut json = json!({"name": target.name, "type": target.action.kind()});
     match &target.action {
@@ -99,6 +118,10 @@ pub(super) fn target_json(target: &Target) -> Value {
             json["argv"] = json!(process.argv);
             json["env"] = json!(process.env);
             json["cwd"] = json!(process.cwd);
+            json["user"] = json!(process.user);
+            json["limits"] = limits_json(process.limits);
+            json["nice"] = json!(process.nice);
+            json["kill_after"] = json!(length(process.kill_after));
         }
         Action::Webhook(webhook) => {
             json["url"] = json!(webhook.url);

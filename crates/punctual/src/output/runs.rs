@@ -2,65 +2,19 @@
 
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use punctual::{Failure, History, lateness};
-use punctual_plan::{Reason, RunStatus, run_key};
+use punctual::{Failure, History, lateness, request_id};
+use punctual_plan::{RunStatus, ScheduleId};
 use punctual_store::{RangeRow, RunRow};
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::run::{RunJson, because, duration, short};
 use super::table::table;
-use super::{Output, clock};
+use super::{Live, Output, clock};
 
-/// A run in JSON.
-#[derive(Serialize)]
-struct RunJson<'a> {
-    id: String,
-    schedule_id: String,
-    schedule_name: &'a str,
-    origin: &'static str,
-    scheduled_for: Timestamp,
-    fire_at: Timestamp,
-    status: &'static str,
-    reason: Option<&'static str>,
-    reason_text: Option<String>,
-    idempotency_key: String,
-    attempt: u32,
-    enqueued_at: Option<Timestamp>,
-    started_at: Option<Timestamp>,
-    completed_at: Option<Timestamp>,
-    duration: Option<f64>,
-    output: Option<&'a str>,
-    node: Option<&'a str>,
-    definition_version: i64,
-}
-
-impl<'a> RunJson<'a> {
-    fn new(run: &'a RunRow) -> Self {
-        Self {
-            id: run.run.key.to_string(),
-            schedule_id: run.schedule_id.to_string(),
-            schedule_name: &run.schedule_name,
-            origin: run.run.origin.name(),
-            scheduled_for: run.run.scheduled_for,
-            fire_at: run.run.fire_at,
-            status: run.run.state.status().name(),
-            reason: run.run.state.reason().map(Reason::code),
-            reason_text: run.run.state.reason().map(ToString::to_string),
-            idempotency_key: run_key(run.schedule_id, run.run.origin, &run.run.nonce, run.run.scheduled_for),
-            attempt: attempt(run),
-            enqueued_at: run.enqueued_at,
-            started_at: run.started_at,
-            completed_at: run.completed_at,
-            duration: duration(run).map(|time| time.as_secs_f64()),
-            output: run.output.as_deref(),
-            node: run.node.as_deref(),
-            definition_version: run.run.version,
-        }
-    }
-}
-
-/// A missed stretch in JSON.
+/// A stretch in JSON.
 fn range_json(range: &RangeRow) -> Value {
+    let counts: Map<String, Value> =
+        range.counts.iter().map(|(status, count)| (status.name().to_owned(), json!(count))).collect();
     json!({
         "schedule_id": range.schedule_id.to_string(),
         "schedule_name": range.schedule_name,
@@ -70,68 +24,134 @@ fn range_json(range: &RangeRow) -> Value {
         "status": range.range.end.status().name(),
         "reason": range.range.end.reason().code(),
         "reason_text": range.range.end.reason().to_string(),
+        "counts": (!counts.is_empty()).then_some(counts),
     })
 }
 
-/// The ledger of a schedule, with a summary of what is shown.
-pub(crate) fn history(output: &Output, history: &History) -> Result<(), Failure> {
+/// Whose schedules a listing shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// One.
+    One,
+    /// All, each line with its name.
+    All,
+}
+
+/// A line of the ledger: an entry or a stretch.
+enum Entry<'a> {
+    Run(&'a RunRow),
+    Range(&'a RangeRow),
+}
+
+impl Entry<'_> {
+    fn at(&self) -> Timestamp {
+        match self {
+            Self::Run(row) => row.run.scheduled_for,
+            Self::Range(row) => row.range.first,
+        }
+    }
+}
+
+/// The ledger, newest first, with a summary of what is shown.
+pub(crate) fn history(output: &Output, history: &History, shown: Shown) -> Result<(), Failure> {
     let summary = Summary::of(&history.runs);
     let json = json!({
         "runs": history.runs.iter().map(RunJson::new).collect::<Vec<_>>(),
         "ranges": history.ranges.iter().map(range_json).collect::<Vec<_>>(),
         "summary": summary.json(),
+        "more": history.is_more,
     });
     output.write(&json, || {
         if history.runs.is_empty() && history.ranges.is_empty() {
-            return "no tick of this schedule has come yet\n".to_owned();
+            return "no entry of the ledger fits; a schedule's first tick may still be to come\n".to_owned();
         }
-        let rows = history.runs.iter().map(run_cells).chain(history.ranges.iter().map(range_cells));
-        let headings = ["RUN ID", "SCHEDULED FOR", "STATUS", "LATE", "DURATION", "REASON"];
-        table(&headings, rows) + &summary.text()
+        let runs = history.runs.iter().map(Entry::Run);
+        let mut entries: Vec<Entry<'_>> = runs.chain(history.ranges.iter().map(Entry::Range)).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.at()));
+        let cells = entries.iter().map(|entry| entry_cells(entry, history, shown));
+        let mut headings =
+            vec!["RUN ID", "SCHEDULED FOR", "STATUS", "DURATION", "REQUEST ID", "LATE", "REASON"];
+        if shown == Shown::All {
+            headings.insert(1, "SCHEDULE");
+        }
+        let more = if history.is_more { "there are more before; `--limit` shows them\n" } else { "" };
+        table(&headings, cells) + &summary.text() + more
     })
 }
 
-fn run_cells(run: &RunRow) -> Vec<String> {
+fn zone_of(history: &History, schedule: ScheduleId) -> TimeZone {
+    history.zones.get(&schedule).map_or(TimeZone::UTC, punctual_time::Zone::to_jiff)
+}
+
+fn entry_cells(entry: &Entry<'_>, history: &History, shown: Shown) -> Vec<String> {
+    let (mut cells, name) = match entry {
+        Entry::Run(row) => (run_cells(row, &zone_of(history, row.schedule_id)), &row.schedule_name),
+        Entry::Range(row) => (range_cells(row, &zone_of(history, row.schedule_id)), &row.schedule_name),
+    };
+    if shown == Shown::All {
+        cells.insert(1, name.clone());
+    }
+    cells
+}
+
+fn run_cells(run: &RunRow, zone: &TimeZone) -> Vec<String> {
     vec![
         run.run.key.to_string(),
-        clock(run.run.scheduled_for, &TimeZone::UTC),
+        clock(run.run.scheduled_for, zone),
         run.run.state.status().to_string(),
-        lateness(run).map_or("-".to_owned(), short),
         duration(run).map_or("-".to_owned(), short),
-        run.run.state.reason().map_or(String::new(), ToString::to_string),
+        request_id(run).unwrap_or("-").to_owned(),
+        lateness(run).map_or("-".to_owned(), short),
+        because(&run.run.state),
     ]
 }
 
-fn range_cells(range: &RangeRow) -> Vec<String> {
+fn range_cells(row: &RangeRow, zone: &TimeZone) -> Vec<String> {
+    let said = match row.counts.is_empty() {
+        true => row.range.end.reason().to_string(),
+        false => {
+            let counts: Vec<String> =
+                row.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
+            format!("past retention: {}", counts.join(", "))
+        }
+    };
     vec![
-        format!("{} ticks", range.range.count),
-        format!(
-            "{} .. {}",
-            clock(range.range.first, &TimeZone::UTC),
-            clock(range.range.last, &TimeZone::UTC)
-        ),
-        range.range.end.status().to_string(),
+        format!("{} ticks", row.range.count),
+        format!("{} .. {}", clock(row.range.first, zone), clock(row.range.last, zone)),
+        if row.counts.is_empty() { row.range.end.status().to_string() } else { "digest".to_owned() },
         "-".to_owned(),
         "-".to_owned(),
-        range.range.end.reason().to_string(),
+        "-".to_owned(),
+        said,
     ]
 }
 
-/// The last attempt, from 1; 0 before the first.
-fn attempt(run: &RunRow) -> u32 {
-    run.run.attempts.last().map_or(0, |attempt| attempt.number)
-}
-
-fn duration(run: &RunRow) -> Option<SignedDuration> {
-    Some(run.completed_at?.duration_since(run.started_at?))
-}
-
-/// A duration in the unit that fits.
-fn short(time: SignedDuration) -> String {
-    match time.as_millis() {
-        ms if ms < 1_000 => format!("{:.1}ms", time.as_secs_f64() * 1_000.0),
-        _ => format!("{:.1}s", time.as_secs_f64()),
+/// What is new in the ledger, line by line; whether somebody still reads.
+pub(crate) fn news(live: &mut Live, news: &History, shown: Shown) -> Result<bool, Failure> {
+    for row in &news.ranges {
+        let json = json!({"range": range_json(row)});
+        if !live.line(&json, || {
+            line(&range_cells(row, &zone_of(news, row.schedule_id)), &row.schedule_name, shown)
+        })? {
+            return Ok(false);
+        }
     }
+    for row in &news.runs {
+        let json = json!({"run": RunJson::new(row)});
+        if !live.line(&json, || {
+            line(&run_cells(row, &zone_of(news, row.schedule_id)), &row.schedule_name, shown)
+        })? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The cells of an entry as one line.
+fn line(cells: &[String], name: &str, shown: Shown) -> String {
+    let [id, at, status, took, _, _, reason] = cells else { return cells.join("  ") };
+    let name = if shown == Shown::All { format!("  {name}") } else { String::new() };
+    format!("{id:<10}  {at}{name}  {status:<9}  {took:<8}  {reason}").trim_end().to_owned()
 }
 
 /// In milliseconds, to the microsecond that the ledger keeps.

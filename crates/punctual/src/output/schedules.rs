@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use punctual::{Failure, Preview};
+use punctual::{Failure, declare, ticks};
 use punctual_plan::{Action, RunStatus, Schedule};
 use punctual_store::ScheduleRow;
 use serde::Serialize;
@@ -13,6 +13,9 @@ use super::{Output, clock};
 
 /// Letters of an id in a table; `--id` takes any unambiguous start of one.
 const SHORT_ID: usize = 8;
+
+/// Ticks that a dry run shows.
+const TICKS: usize = 5;
 
 /// A schedule in JSON.
 #[derive(Serialize)]
@@ -128,17 +131,18 @@ pub(crate) fn created(output: &Output, row: &ScheduleRow) -> Result<(), Failure>
 }
 
 /// A schedule that would be made.
-pub(crate) fn preview(output: &Output, preview: &Preview) -> Result<(), Failure> {
-    let definition = &preview.definition;
+pub(crate) fn preview(output: &Output, drafted: &declare::Schedule, now: Timestamp) -> Result<(), Failure> {
+    let definition = &drafted.definition;
+    let ticks: Vec<Timestamp> = ticks(definition, now, TICKS).iter().map(|tick| tick.at).collect();
     let json = json!({
         "dry_run": true,
         "schedule": DefinitionJson::new(definition),
-        "next_run_at": preview.ticks.first(),
-        "next": preview.ticks,
+        "next_run_at": ticks.first(),
+        "next": ticks,
     });
     output.write(&json, || {
         let zone = zone_of(definition);
-        let ticks: String = preview.ticks.iter().map(|at| format!("  {}\n", clock(*at, &zone))).collect();
+        let ticks: String = ticks.iter().map(|at| format!("  {}\n", clock(*at, &zone))).collect();
         format!("would create schedule `{}`; its first runs:\n{ticks}", definition.name)
     })
 }

@@ -73,7 +73,7 @@ impl Trial {
     /// # Errors
     /// When the file cannot be meant, or the world names a schedule that it does not declare.
     pub fn run(&self) -> Result<Tried, Failure> {
-        let declared = declare::read_over(&self.file, self.from, &self.overlays)?;
+        let declared = declare::read_over(&self.file, &declare::Ground::alone(self.from), &self.overlays)?;
         let simulated = simulate(&self.scenario(&declared)?);
         Ok(Tried { declared, simulated })
     }
@@ -150,7 +150,7 @@ impl Trial {
             let schedule = declared.get(&deed.schedule)?.definition.id;
             overlays.extend(deed.overlay());
             let changed = || -> Result<punctual_plan::Schedule, Failure> {
-                let declared = declare::read_over(&self.file, self.from, &overlays)?;
+                let declared = declare::read_over(&self.file, &declare::Ground::alone(self.from), &overlays)?;
                 Ok(declared.get(&deed.schedule)?.definition.clone())
             };
             edits.push(Edit { at: deed.at, schedule, act: deed.act(changed)? });

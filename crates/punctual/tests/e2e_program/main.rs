@@ -2,4 +2,6 @@
 
 mod driver;
 mod kill;
+mod secret;
 mod slice;
+mod worker;

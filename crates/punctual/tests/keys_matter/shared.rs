@@ -13,7 +13,7 @@ schedules: [{name: other, cron: '*/20 * * * *', guard: door, target: TARGET, ret
 ";
 
 /// A key, a body that has it, and the world in which it counts; `IT` is the name of the schedule that has the body.
-const ROWS: [(&str, &str, &str); 36] = [
+const ROWS: [(&str, &str, &str); 37] = [
     ("description", "{every: 1h, description: What it is for}", ""),
     ("tags", "{every: 1h, tags: [one]}", ""),
     ("enabled", "{every: 1h, enabled: false}", ""),
@@ -25,6 +25,7 @@ const ROWS: [(&str, &str, &str); 36] = [
     ("schedule", "{schedule: every 15 minutes}", ""),
     ("dialect", "{cron: 0 0 1 ? * 2, dialect: quartz}", ""),
     ("anchor", "{every: 10m, anchor: last_finish}", "run-time 3m"),
+    ("anchor_at", "{every: 1h, anchor_at: '2026-01-01T00:20:00Z'}", ""),
     ("timezone", "{cron: 0 2 * * *, timezone: Europe/Berlin}", ""),
     ("dst", "{cron: 30 2 * * *, timezone: Europe/Berlin, dst: {gap: skip}}", "from 2026-03-29T00:10Z"),
     ("start_at", "{every: 30m, start_at: '2026-01-05T01:07'}", ""),

@@ -172,7 +172,7 @@ const SECTIONS: [Row; 31] = [
 ];
 
 /// Schedules and the parts of their keys.
-const SCHEDULES: [Row; 11] = [
+const SCHEDULES: [Row; 14] = [
     ("Schedule", "name target", "{schedules: [{name: a, every: 1h, target: TARGET}]}", ""),
     (
         "Schedule",
@@ -223,9 +223,29 @@ const SCHEDULES: [Row; 11] = [
         "fail first:2:launch",
     ),
     (
+        "Schedule",
+        "lane",
+        "{schedules: [{name: a, every: 10m, lane: door, target: TARGET}, {name: b, every: 10m, lane: door, target: TARGET}]}",
+        "run-time 3m",
+    ),
+    (
+        "Template",
+        "lane",
+        "{templates: {t: {lane: door, every: 10m, target: TARGET}}, schedules: [{name: a, template: t}, {name: b, template: t}]}",
+        "run-time 3m",
+    ),
+    (
         "TargetForm/process",
-        "type argv env cwd",
-        "{schedules: [{name: a, every: 1h, target: {type: process, argv: [x], env: {A: b}, cwd: /srv}}]}",
+        "type argv env cwd user limits nice kill_after name",
+        "{schedules: [{name: a, every: 1h, target: {type: process, argv: [x], env: {A: b}, cwd: /srv, user: nobody, \
+         limits: {memory: 512M}, nice: 5, kill_after: 10s, name: b}}]}",
+        "",
+    ),
+    (
+        "ProcessLimits",
+        "memory cpu_seconds open_files processes file_size",
+        "{schedules: [{name: a, every: 1h, target: {type: process, argv: [x], limits: {memory: 1G, cpu_seconds: 60, open_files: 64, \
+         processes: 9, file_size: 10M}}}]}",
         "",
     ),
     (
@@ -240,28 +260,28 @@ const SCHEDULES: [Row; 11] = [
 const TARGETS: [Row; 4] = [
     (
         "TargetForm/webhook",
-        "type url method headers body secret cloud_events circuit_breaker",
+        "type url method headers body secret cloud_events circuit_breaker name",
         "{schedules: [{name: a, every: 10m, target: {type: webhook, url: 'https://example.com', method: PUT, headers: {A: b}, body: hello, \
-         secret: key, cloud_events: structured, circuit_breaker: {threshold: 2}}}]}",
+         secret: key, cloud_events: structured, circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
     ),
     (
         "TargetForm/queue",
-        "type queue worker_type prompt repo_url branch context config circuit_breaker",
+        "type queue worker_type prompt repo_url branch context config circuit_breaker name",
         "{schedules: [{name: a, every: 10m, target: {type: queue, queue: q, worker_type: w, prompt: Do it, repo_url: 'https://example.com/r.git', \
-         branch: next, context: {a: 1}, config: {b: 2}, circuit_breaker: {threshold: 2}}}]}",
+         branch: next, context: {a: 1}, config: {b: 2}, circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
     ),
     (
         "TargetForm/message",
-        "type message circuit_breaker",
-        "{schedules: [{name: a, every: 10m, target: {type: message, message: {text: hello}, circuit_breaker: {threshold: 2}}}]}",
+        "type message circuit_breaker name",
+        "{schedules: [{name: a, every: 10m, target: {type: message, message: {text: hello}, circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
     ),
     (
         "TargetForm/workflow",
-        "type workflow_id version circuit_breaker",
-        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, circuit_breaker: {threshold: 2}}}]}",
+        "type workflow_id version circuit_breaker name",
+        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
     ),
 ];

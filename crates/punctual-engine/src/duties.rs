@@ -1,0 +1,107 @@
+//! Duties: what has to be done now and then beside the ticks, in bounded steps that never delay an admission.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use punctual_store::{Error, Retention, Scope, Store};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+use tracing::{debug, warn};
+
+use crate::time::Time;
+use crate::{Clock, Metrics};
+
+/// How often messages get their place in the stream and events their seal.
+const ORDER_EVERY: Duration = Duration::from_secs(1);
+
+/// Events sealed in one transaction.
+const SEAL_MAX: usize = 1_000;
+
+/// How often retention looks for rows that are past it, and how long it leaves the database alone between two steps.
+const RETAIN_EVERY: Duration = Duration::from_secs(60);
+const RETAIN_PAUSE: Duration = Duration::from_millis(100);
+
+/// Rows of one step of retention: a commit of so many delays nobody noticeably.
+const RETAIN_MAX: usize = 500;
+
+/// How often it is counted which schedules should have been planned and are not.
+const COUNT_EVERY: Duration = Duration::from_secs(10);
+
+/// The duties of a node.
+pub(crate) struct Duties<S, C> {
+    pub(crate) store: Arc<S>,
+    pub(crate) time: Arc<Time<C>>,
+    pub(crate) retention: Retention,
+    pub(crate) metrics: Arc<Metrics>,
+}
+
+impl<S: Store, C: Clock> Duties<S, C> {
+    /// Runs until the sender of `messages` is gone; a word through it says that a message wants its place.
+    pub(crate) async fn run(self, mut messages: mpsc::Receiver<()>) {
+        let begun = Instant::now();
+        let (mut order_at, mut retain_at, mut count_at) = (begun, begun + RETAIN_PAUSE, begun + COUNT_EVERY);
+        loop {
+            tokio::select! {
+                biased;
+                message = messages.recv() => match message {
+                    Some(()) => order_at = Instant::now(),
+                    None => return,
+                },
+                () = sleep_until(order_at.min(retain_at).min(count_at)) => {}
+            }
+            let now = Instant::now();
+            if order_at <= now {
+                let is_more = self.told("order", self.order().await).unwrap_or_default();
+                order_at = now + if is_more { RETAIN_PAUSE } else { ORDER_EVERY };
+            }
+            if retain_at <= now {
+                let is_more = self.told("retain", self.retain().await).unwrap_or_default();
+                retain_at = now + if is_more { RETAIN_PAUSE } else { RETAIN_EVERY };
+            }
+            if count_at <= now {
+                self.told("stats", self.count().await);
+                count_at = now + COUNT_EVERY;
+            }
+        }
+    }
+
+    /// Messages and events in their order; whether more events wait for their seal.
+    async fn order(&self) -> Result<bool, Error> {
+        self.metrics.outbox_sequenced.add(self.store.sequence_outbox().await?);
+        let sealed = self.store.seal_audit(SEAL_MAX).await?;
+        let unsealed: u64 = sealed.iter().map(|org| org.unsealed).sum();
+        self.metrics.audit_unsealed.set(usize::try_from(unsealed).unwrap_or(usize::MAX));
+        Ok(unsealed > 0)
+    }
+
+    /// One step; whether another one has more to do.
+    async fn retain(&self) -> Result<bool, Error> {
+        let step = Retention { limit: self.retention.limit.min(RETAIN_MAX), ..self.retention };
+        let retained = self.store.retain(step, self.time.now()).await?;
+        if retained.runs + retained.events > 0 {
+            debug!(runs = retained.runs, events = retained.events, "retention");
+        }
+        self.metrics.runs_retained.add(retained.runs);
+        Ok(retained.is_more)
+    }
+
+    async fn count(&self) -> Result<(), Error> {
+        let stats = self.store.stats(Scope::Engine, self.time.now()).await?;
+        self.metrics.schedules_unplanned.set(usize::try_from(stats.unplanned).unwrap_or(usize::MAX));
+        if stats.unplanned > 0 {
+            warn!(schedules = stats.unplanned, "should have been planned and are not");
+        }
+        Ok(())
+    }
+
+    fn told<T>(&self, step: &'static str, result: Result<T, Error>) -> Option<T> {
+        match result {
+            Ok(done) => Some(done),
+            Err(problem) => {
+                self.metrics.store_errors.add(&[step]);
+                warn!(%problem, step, "a duty failed, trying again later");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Lanes: who may be launched next, so that a slow target never delays another.
+//!
+//! Each target has a lane. Places go round-robin to the lanes in which somebody waits; some are kept for targets that
+//! have nothing in flight, so that one which fills all the others leaves them room. A run without a place waits in its
+//! lane; it is admitted already.
+
+use std::collections::{HashMap, VecDeque};
+
+use punctual_plan::OrgKey;
+use punctual_store::Launchable;
+
+/// Places for anybody: so many programs at once are what a small machine bears.
+pub(crate) const POOL: usize = 1_000;
+
+/// Places for targets that have nothing in flight.
+pub(crate) const RESERVE: usize = 100;
+
+/// Runs that wait for a place before the engine stops to admit more.
+pub(crate) const WAITING_MAX: usize = 100_000;
+
+/// A target of an org.
+pub(crate) type LaneKey = (OrgKey, String);
+
+/// Where a run has its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Among those for anybody.
+    Pool,
+    /// Among those for targets that have nothing else in flight.
+    Reserve,
+}
+
+/// A run with a place.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    pub(crate) place: Place,
+    pub(crate) run: Launchable,
+}
+
+#[derive(Default)]
+struct Lane {
+    waiting: VecDeque<Launchable>,
+    running: usize,
+}
+
+/// The lanes of a launcher.
+pub(crate) struct Lanes {
+    lanes: HashMap<LaneKey, Lane>,
+    /// Lanes in which somebody waits, in the order in which they are served.
+    turns: VecDeque<LaneKey>,
+    pool_free: usize,
+    reserve_free: usize,
+    waiting: usize,
+}
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self {
+            lanes: HashMap::new(),
+            turns: VecDeque::new(),
+            pool_free: POOL,
+            reserve_free: RESERVE,
+            waiting: 0,
+        }
+    }
+}
+
+fn key_of(run: &Launchable) -> LaneKey {
+    (run.org, run.definition.target.name.clone())
+}
+
+impl Lanes {
+    /// Adds a run to its lane; [`Lanes::take`] gives it back with a place.
+    pub(crate) fn push(&mut self, run: Launchable) -> LaneKey {
+        let key = key_of(&run);
+        let lane = self.lanes.entry(key.clone()).or_default();
+        if lane.waiting.is_empty() {
+            self.turns.push_back(key.clone());
+        }
+        lane.waiting.push_back(run);
+        self.waiting += 1;
+        key
+    }
+
+    /// The next run of a lane, if there is a place for it.
+    pub(crate) fn take(&mut self, key: &LaneKey) -> Option<Placed> {
+        let lane = self.lanes.get_mut(key)?;
+        let place = if self.pool_free > 0 {
+            Place::Pool
+        } else if self.reserve_free > 0 && lane.running == 0 {
+            Place::Reserve
+        } else {
+            return None;
+        };
+        let run = lane.waiting.pop_front()?;
+        lane.running += 1;
+        self.waiting -= 1;
+        *self.free_of(place) -= 1;
+        let is_empty = self.lanes.get(key).is_none_or(|lane| lane.waiting.is_empty());
+        // Whoever was served goes to the end; whoever is empty waits for nothing.
+        if let Some(turn) = self.turns.iter().position(|turn| turn == key) {
+            self.turns.remove(turn);
+        }
+        if !is_empty {
+            self.turns.push_back(key.clone());
+        }
+        Some(Placed { place, run })
+    }
+
+    /// Gives a place back; the run that has it next.
+    pub(crate) fn give_back(&mut self, placed: &Placed) -> Option<Placed> {
+        self.leave(placed);
+        let next = match placed.place {
+            Place::Pool => self.turns.front(),
+            Place::Reserve => {
+                self.turns.iter().find(|key| self.lanes.get(key).is_some_and(|lane| lane.running == 0))
+            }
+        };
+        let next = next?.clone();
+        self.take(&next)
+    }
+
+    /// Gives a place back and puts its run first in its lane again: it could not be launched for now.
+    pub(crate) fn put_back(&mut self, placed: Placed) {
+        self.leave(&placed);
+        let key = key_of(&placed.run);
+        let lane = self.lanes.entry(key.clone()).or_default();
+        if lane.waiting.is_empty() {
+            self.turns.push_front(key);
+        }
+        lane.waiting.push_front(placed.run);
+        self.waiting += 1;
+    }
+
+    fn leave(&mut self, placed: &Placed) {
+        *self.free_of(placed.place) += 1;
+        let key = key_of(&placed.run);
+        if let Some(lane) = self.lanes.get_mut(&key) {
+            lane.running = lane.running.saturating_sub(1);
+            if lane.running == 0 && lane.waiting.is_empty() {
+                self.lanes.remove(&key);
+            }
+        }
+    }
+
+    fn free_of(&mut self, place: Place) -> &mut usize {
+        match place {
+            Place::Pool => &mut self.pool_free,
+            Place::Reserve => &mut self.reserve_free,
+        }
+    }
+
+    /// The lanes in which somebody waits.
+    pub(crate) fn turns(&self) -> Vec<LaneKey> {
+        self.turns.iter().cloned().collect()
+    }
+
+    /// How many wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// Empties the lanes; those that had a place keep it.
+    pub(crate) fn clear(&mut self) -> usize {
+        self.turns.clear();
+        for lane in self.lanes.values_mut() {
+            lane.waiting.clear();
+        }
+        self.lanes.retain(|_, lane| lane.running > 0);
+        std::mem::take(&mut self.waiting)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use jiff::Timestamp;
+    use punctual_plan::{Action, Origin, RunKey, Schedule, ScheduleId, ScheduleKey};
+    use punctual_time::{Cron, Timing, Zone};
+
+    use super::*;
+
+    fn run(key: i64, target: &str) -> Launchable {
+        let timing = Timing::new("* * * * *".parse::<Cron>().unwrap(), Zone::utc());
+        let action = Action::Callback { task: target.to_owned() };
+        let definition = Schedule::new(ScheduleId(uuid::Uuid::from_u128(1)), target, timing, action);
+        Launchable {
+            run: RunKey(key),
+            schedule: ScheduleKey(1),
+            org: OrgKey(1),
+            definition: Arc::new(definition),
+            origin: Origin::Tick,
+            nonce: String::new(),
+            scheduled_for: Timestamp::UNIX_EPOCH,
+            fire_at: Timestamp::UNIX_EPOCH,
+            attempt: 1,
+        }
+    }
+
+    fn fill(lanes: &mut Lanes, target: &str, keys: std::ops::Range<i64>) -> Vec<Placed> {
+        let mut placed = Vec::new();
+        for key in keys {
+            let lane = lanes.push(run(key, target));
+            placed.extend(lanes.take(&lane));
+        }
+        placed
+    }
+
+    #[test]
+    fn a_target_that_fills_the_pool_leaves_the_others_room() {
+        let mut lanes = Lanes::default();
+        let placed = fill(&mut lanes, "slow", 0..1_050);
+        assert_eq!((placed.len(), lanes.waiting()), (POOL, 50));
+        let quick = fill(&mut lanes, "quick", 9_000..9_002);
+        assert_eq!((quick.len(), quick[0].place), (1, Place::Reserve), "the first of a target finds room");
+        let next = lanes.give_back(&quick[0]).expect("the second has its place");
+        assert_eq!(next.run.run, RunKey(9_001));
+        assert!(
+            lanes.give_back(&next).is_none(),
+            "the reserve is not for those that have something in flight"
+        );
+
+        let next = lanes.give_back(&placed[0]).expect("one that waits");
+        assert_eq!(next.run.run, RunKey(1_000), "in its order");
+        assert_eq!((lanes.clear(), lanes.waiting()), (49, 0));
+    }
+
+    #[test]
+    fn a_herd_of_targets_stays_within_the_places() {
+        let mut lanes = Lanes::default();
+        let mut placed = Vec::new();
+        for key in 0..5_000 {
+            placed.extend(fill(&mut lanes, &format!("target {key}"), key..key + 1));
+        }
+        assert_eq!((placed.len(), lanes.waiting()), (POOL + RESERVE, 3_900));
+        let mut served = 0;
+        while let Some(one) = placed.pop() {
+            served += 1;
+            placed.extend(lanes.give_back(&one));
+        }
+        assert_eq!((served, lanes.waiting(), lanes.lanes.len()), (5_000, 0, 0));
+    }
+
+    #[test]
+    fn places_go_round_and_what_is_put_back_comes_first() {
+        let mut lanes = Lanes::default();
+        let placed = fill(&mut lanes, "a", 0..1_002);
+        fill(&mut lanes, "b", 10_000..10_003);
+        let first = lanes.give_back(&placed[0]).expect("someone waits");
+        let second = lanes.give_back(&placed[1]).expect("someone waits");
+        let targets = [&first, &second].map(|placed| placed.run.definition.name.clone());
+        assert_eq!(targets, ["a", "b"]);
+        let (waiting, key) = (lanes.waiting(), first.run.run);
+        lanes.put_back(first);
+        assert_eq!(lanes.waiting(), waiting + 1);
+        assert_eq!(lanes.take(&(OrgKey(1), "a".to_owned())).map(|placed| placed.run.run), Some(key));
+    }
+}

@@ -1,0 +1,86 @@
+//! Settings: how an engine works.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{LOOKAHEAD_MAX, Pace};
+use punctual_store::{Node, Retention};
+
+use crate::membership::LEASE;
+use crate::{Chance, JournalPlace};
+
+/// The shortest `tick`: a loop that looks more often than this only costs.
+const TICK_MIN: SignedDuration = SignedDuration::from_millis(10);
+
+/// How an engine works.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the launch journal is.
+    pub journal: JournalPlace,
+    /// How long the loop sleeps at most, how far ahead ticks become ledger rows, and how fast late ones fire.
+    pub pace: Pace,
+    /// How long a stop waits for runs in flight.
+    pub drain_for: Duration,
+    /// How long rows are kept.
+    pub retention: Retention,
+    /// Where ids come from.
+    pub chance: Chance,
+    /// What lets the node stand still, as a stopped process does.
+    #[cfg(feature = "harness")]
+    pub gate: crate::harness::Gate,
+}
+
+impl Settings {
+    /// The defaults, with the journal in a file.
+    pub fn new(journal: PathBuf) -> Self {
+        Self::with_journal(JournalPlace::File(journal))
+    }
+
+    /// The defaults, with the journal wherever it is.
+    pub fn with_journal(journal: JournalPlace) -> Self {
+        Self {
+            journal,
+            pace: Pace::default(),
+            drain_for: Duration::from_secs(30),
+            retention: Retention::default(),
+            chance: Chance::of_host(),
+            #[cfg(feature = "harness")]
+            gate: crate::harness::Gate::default(),
+        }
+    }
+
+    /// A task of the node: in a simulation it stands still with the node.
+    #[cfg(feature = "harness")]
+    pub(crate) fn task<F: Future + Send>(&self, task: F) -> impl Future<Output = F::Output> + Send + use<F> {
+        self.gate.behind(task)
+    }
+
+    /// A task of the node.
+    #[cfg(not(feature = "harness"))]
+    pub(crate) fn task<F: Future + Send>(&self, task: F) -> F {
+        task
+    }
+
+    /// The pace within its bounds.
+    pub(crate) fn bounded_pace(&self) -> Pace {
+        Pace {
+            tick: self.pace.tick.max(TICK_MIN),
+            lookahead: self.pace.lookahead.min(LOOKAHEAD_MAX),
+            catch_up_per_tick_max: self.pace.catch_up_per_tick_max.max(1),
+        }
+    }
+
+    /// This process as a node.
+    pub(crate) fn node(&self, started_at: Timestamp) -> Node {
+        Node {
+            id: self.chance.id().to_string(),
+            pid: std::process::id(),
+            started_at,
+            lease: LEASE,
+            tz_version: punctual_time::tz_version().to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}

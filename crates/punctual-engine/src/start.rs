@@ -1,0 +1,173 @@
+//! Start: the engine is put together, and what an earlier process left is taken up.
+
+use std::sync::{Arc, Mutex};
+
+use jiff::Timestamp;
+use punctual_store::{Error, Store};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+
+use crate::admitter::Admitter;
+use crate::batch::Sender;
+use crate::duties::Duties;
+use crate::flights::Flights;
+use crate::journal::Journal;
+use crate::launch::Targets;
+use crate::launcher::{Launcher, Shared};
+use crate::lease::{Lease, Moment};
+use crate::membership::{self, Membership};
+use crate::planner::Planner;
+use crate::recover::{Recovery, recover};
+use crate::settler::Settler;
+use crate::time::{Time, Watch};
+use crate::{Clock, Engine, JournalPlace, Metrics, Settings};
+
+impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
+    /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
+    ///
+    /// # Errors
+    /// When the journal cannot be opened or the database fails.
+    pub async fn start(
+        store: Arc<S>,
+        clock: Arc<C>,
+        targets: Arc<T>,
+        settings: Settings,
+    ) -> Result<Self, StartError> {
+        let unusable = |source| StartError::Journal { place: settings.journal.clone(), source };
+        let mut journal = Journal::open(&settings.journal).map_err(unusable)?;
+        let time = Arc::new(Time::new(Arc::clone(&clock)));
+        let asked = Moment::of(&*clock);
+        let node = settings.node(clock.now());
+        let lasts = node.lease;
+        // The journal is this process's alone, so whoever wrote in it before is gone: nobody waits for those leases.
+        for earlier in journal.fences() {
+            store.leave(earlier).await?;
+        }
+        let joined = store.join(node).await?;
+        let fence = joined.fence;
+        time.ask(&*store).await?;
+        let lease = Arc::new(Lease::new(fence, asked, lasts));
+        let sender = Sender::new(settings.chance.clone());
+        let now = time.now();
+        let launches = recover(&*store, &sender, Recovery { journal: &journal, fence, now }).await?;
+        journal.begin(fence).map_err(unusable)?;
+        let (journal, metrics) = (Arc::new(Mutex::new(journal)), Arc::new(Metrics::default()));
+        let mut engine =
+            assemble(Parts { store, time, lease, journal, metrics, sender, settings }, targets, &joined);
+        engine.launch(launches, fence);
+        Ok(engine)
+    }
+}
+
+/// What the steps of an engine share.
+struct Parts<S, C> {
+    store: Arc<S>,
+    time: Arc<Time<C>>,
+    lease: Arc<Lease>,
+    journal: Arc<Mutex<Journal>>,
+    metrics: Arc<Metrics>,
+    sender: Sender,
+    settings: Settings,
+}
+
+fn assemble<S: Store, C: Clock, T: Targets>(
+    parts: Parts<S, C>,
+    targets: Arc<T>,
+    joined: &punctual_store::Joined,
+) -> Engine<S, C, T> {
+    let Parts { store, time, lease, journal, metrics, sender, settings } = parts;
+    let (news, inbox) = mpsc::unbounded_channel();
+    let (messages, wanted) = mpsc::channel(1);
+    let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
+    let settler = Settler {
+        store: Arc::clone(&store),
+        time: Arc::clone(&time),
+        lease: Arc::clone(&lease),
+        sender: sender.clone(),
+        journal: Arc::clone(&journal),
+        flights: Arc::clone(&flights),
+        metrics: Arc::clone(&metrics),
+        settled: Arc::clone(&settled),
+    };
+    let duties = Duties {
+        store: Arc::clone(&store),
+        time: Arc::clone(&time),
+        retention: settings.retention,
+        metrics: Arc::clone(&metrics),
+    };
+    let shared = Shared {
+        time: Arc::clone(&time),
+        targets,
+        lease: Arc::clone(&lease),
+        journal: Arc::clone(&journal),
+        flights: Arc::clone(&flights),
+        metrics: Arc::clone(&metrics),
+        lanes: Mutex::default(),
+        news,
+        settings: settings.clone(),
+    };
+    let node = membership::Shared { lease, sender: sender.clone(), metrics: Arc::clone(&metrics), journal };
+    Engine {
+        watch: Watch::new(time.clock()),
+        planner: Planner::new(&node, settings.bounded_pace()),
+        admitter: Admitter::new(&node, settings.bounded_pace()),
+        membership: Membership::new(joined, node),
+        launcher: Launcher::new(shared),
+        settler: only(settings.task(settler.run(inbox))),
+        duties: only(settings.task(duties.run(wanted))),
+        pace: settings.bounded_pace(),
+        plan_at: Some(Timestamp::MIN),
+        is_behind: true,
+        ask_ended_at: None,
+        asked_ended_at: Timestamp::MIN,
+        store,
+        time,
+        settings,
+        flights,
+        settled,
+        messages,
+        metrics,
+        sender,
+    }
+}
+
+/// A task that ends with the engine, however that ends.
+fn only(task: impl Future<Output = ()> + Send + 'static) -> JoinSet<()> {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(task);
+    tasks
+}
+
+/// Why an engine did not start.
+#[derive(Debug)]
+pub enum StartError {
+    /// The launch journal cannot be opened.
+    Journal {
+        /// Where it is.
+        place: JournalPlace,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The database failed.
+    Store(Error),
+}
+
+impl From<Error> for StartError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Journal { place: JournalPlace::File(path), source } => {
+                write!(f, "cannot open the launch journal `{}`: {source}", path.display())
+            }
+            Self::Journal { source, .. } => write!(f, "cannot open the launch journal: {source}"),
+            Self::Store(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StartError {}

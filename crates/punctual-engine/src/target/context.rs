@@ -1,0 +1,127 @@
+//! What a run knows of itself: the same facts as a value, as JSON on standard input and as environment.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use punctual_plan::{Action, Object, Origin, Queue, RunKey, Schedule, run_key};
+use punctual_store::{AttemptToken, Launchable};
+use serde_json::{Value, json};
+
+/// A longer text is left out of the environment, where the system allows 128 KiB a variable; it is on standard input.
+const VARIABLE_BYTES_MAX: usize = 64 * 1024;
+
+/// Everything about the run that a target is asked to do.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The run.
+    pub run_id: RunKey,
+    /// The same for every attempt of it: what to deduplicate by.
+    pub idempotency_key: String,
+    /// What brought it about.
+    pub origin: Origin,
+    /// The request, upstream run or backfill that it came from; empty for ticks.
+    pub nonce: String,
+    /// The instant it stands for.
+    pub scheduled_for: Timestamp,
+    /// When it was to start.
+    pub fire_at: Timestamp,
+    /// When this attempt was launched.
+    pub triggered_at: Timestamp,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// Under which claim it is launched: a later one wins.
+    pub token: AttemptToken,
+    /// Its schedule, in the version that it belongs to.
+    pub schedule: Arc<Schedule>,
+}
+
+impl Context {
+    /// Describes an attempt that is about to be launched.
+    pub fn new(run: &Launchable, token: AttemptToken, now: Timestamp) -> Self {
+        let key = run_key(run.definition.id, run.origin, &run.nonce, run.scheduled_for);
+        Self {
+            run_id: run.run,
+            idempotency_key: key,
+            origin: run.origin,
+            nonce: run.nonce.clone(),
+            scheduled_for: run.scheduled_for,
+            fire_at: run.fire_at,
+            triggered_at: now,
+            attempt: run.attempt,
+            token,
+            schedule: Arc::clone(&run.definition),
+        }
+    }
+
+    /// What the run carries.
+    pub fn payload(&self) -> &Object {
+        &self.schedule.payload
+    }
+
+    /// Whether a person asked for it.
+    pub fn is_manual(&self) -> bool {
+        self.origin == Origin::Manual
+    }
+
+    /// The run as JSON; for a run of a queue with what its worker is asked.
+    pub fn json(&self) -> Value {
+        let owner = &self.schedule.owner;
+        let mut json = json!({
+            "schedule_id": self.schedule.id.to_string(),
+            "schedule_name": self.schedule.name,
+            "schedule_version": self.schedule.version,
+            "org_id": owner.org_id,
+            "user_id": owner.user_id,
+            "payload": self.payload(),
+            "run_id": self.run_id.to_string(),
+            "idempotency_key": self.idempotency_key,
+            "scheduled_for": self.scheduled_for.to_string(),
+            "fire_at": self.fire_at.to_string(),
+            "triggered_at": self.triggered_at.to_string(),
+            "manual_trigger": self.is_manual(),
+            "attempt": self.attempt,
+            "origin": self.origin.name(),
+        });
+        match &self.token {
+            AttemptToken::Node(fence) => json["fence"] = json!(fence.0),
+            AttemptToken::Holder(token) => json["token"] = json!(token),
+        }
+        if !self.nonce.is_empty() {
+            json["request_id"] = json!(self.nonce);
+        }
+        if let Action::Queue(queue) = &self.schedule.target.action {
+            self.add_request(&mut json, queue);
+        }
+        json
+    }
+
+    /// What a worker is asked; its context also says by which schedule, when, and whether by hand.
+    fn add_request(&self, json: &mut Value, queue: &Queue) {
+        let mut context = queue.context.clone();
+        for name in ["schedule_id", "schedule_name", "triggered_at", "manual_trigger"] {
+            context.insert(name.to_owned(), json[name].clone());
+        }
+        json["queue"] = json!(queue.queue);
+        json["worker_type"] = json!(queue.worker_type);
+        json["prompt"] = json!(queue.prompt);
+        json["repo_url"] = json!(queue.repo_url);
+        json["branch"] = json!(queue.branch);
+        json["context"] = Value::Object(context);
+        json["config"] = json!(queue.config);
+    }
+
+    /// The same as variables: `PUNCTUAL_` and the name of the key in capitals; what has no value is left out.
+    pub fn variables(&self) -> Vec<(String, String)> {
+        let Value::Object(facts) = self.json() else { return Vec::new() };
+        let variable = |(name, value): (String, Value)| {
+            let text = match value {
+                Value::Null => return None,
+                Value::String(text) => text,
+                other => other.to_string(),
+            };
+            let fits = text.len() <= VARIABLE_BYTES_MAX && !text.contains('\0');
+            fits.then(|| (format!("PUNCTUAL_{}", name.to_uppercase()), text))
+        };
+        facts.into_iter().filter_map(variable).collect()
+    }
+}

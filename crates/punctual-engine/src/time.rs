@@ -1,0 +1,125 @@
+//! Time: the database's clock as this node knows it, and what happens to the node's own clocks.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_store::{Error, Store};
+
+use crate::Clock;
+
+/// A difference between two clocks that is more than the noise of reading them.
+const NOTABLE: SignedDuration = SignedDuration::from_millis(500);
+
+/// The present by the clock that decides.
+#[derive(Debug)]
+pub(crate) struct Time<C> {
+    clock: Arc<C>,
+    /// What the database's clock is ahead of the node's, in microseconds.
+    ahead_us: AtomicI64,
+}
+
+impl<C: Clock> Time<C> {
+    pub(crate) fn new(clock: Arc<C>) -> Self {
+        Self { clock, ahead_us: AtomicI64::new(0) }
+    }
+
+    /// The present, never ahead of the database's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        let ahead = SignedDuration::from_micros(self.ahead_us.load(Ordering::Relaxed));
+        self.clock.now().saturating_add(ahead).unwrap_or(Timestamp::MAX)
+    }
+
+    pub(crate) fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    /// Asks the database for its time.
+    pub(crate) async fn ask<S: Store>(&self, store: &S) -> Result<(), Error> {
+        let asked = self.clock.now();
+        let database = store.now().await?;
+        self.heard(database, asked, self.clock.now());
+        Ok(())
+    }
+
+    /// Takes over what the database's clock showed between two moments of the node's.
+    fn heard(&self, database: Timestamp, asked: Timestamp, answered: Timestamp) {
+        // An answer between question and reply is the same clock. Otherwise it was given at the latest when it
+        // arrived, so this is never ahead of the database: nothing is admitted early.
+        let is_same = asked <= database && database <= answered;
+        let ahead = if is_same { SignedDuration::ZERO } else { database.duration_since(answered) };
+        self.ahead_us.store(i64::try_from(ahead.as_micros()).unwrap_or_default(), Ordering::Relaxed);
+    }
+}
+
+/// What has happened to the node's clocks between two looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Upset {
+    /// The wall was set, forward or backward.
+    Step(SignedDuration),
+    /// The machine slept.
+    Suspend(SignedDuration),
+}
+
+/// Compares the clocks at each wake.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Watch {
+    wall: Timestamp,
+    uptime: Duration,
+    awake: Duration,
+}
+
+impl Watch {
+    pub(crate) fn new<C: Clock>(clock: &C) -> Self {
+        Self { wall: clock.now(), uptime: clock.uptime(), awake: clock.awake() }
+    }
+
+    /// What has happened since the last look.
+    pub(crate) fn look<C: Clock>(&mut self, clock: &C) -> Vec<Upset> {
+        let before = std::mem::replace(self, Self::new(clock));
+        let signed = |duration: Duration| SignedDuration::try_from(duration).unwrap_or(SignedDuration::MAX);
+        let up = signed(self.uptime.saturating_sub(before.uptime));
+        let awake = signed(self.awake.saturating_sub(before.awake));
+        let step = self.wall.duration_since(before.wall) - up;
+        let slept = up - awake;
+        let suspend = (slept > NOTABLE).then_some(Upset::Suspend(slept));
+        suspend.into_iter().chain((step.abs() > NOTABLE).then_some(Upset::Step(step))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::VirtualClock;
+
+    #[tokio::test(start_paused = true)]
+    async fn steps_and_suspends_are_told_apart() {
+        let clock = VirtualClock::at("2026-01-01T10:00:00Z".parse().unwrap());
+        let mut watch = Watch::new(&clock);
+        tokio::time::advance(Duration::from_secs(3_600)).await;
+        assert_eq!(watch.look(&clock), []);
+        clock.step(SignedDuration::from_secs(-60));
+        assert_eq!(watch.look(&clock), [Upset::Step(SignedDuration::from_secs(-60))]);
+        clock.suspend(Duration::from_secs(90));
+        assert_eq!(watch.look(&clock), [Upset::Suspend(SignedDuration::from_secs(90))]);
+        clock.step(SignedDuration::from_millis(400));
+        assert_eq!(watch.look(&clock), []);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_present_is_never_ahead_of_the_database() {
+        let clock = Arc::new(VirtualClock::at("2026-01-01T10:00:00Z".parse().unwrap()));
+        let time = Time::new(Arc::clone(&clock));
+        let asked = clock.now();
+        tokio::time::advance(Duration::from_millis(10)).await;
+        let answered = clock.now();
+        let ms = SignedDuration::from_millis;
+        for (database, ahead) in
+            [(asked + ms(4), ms(0)), (asked + ms(2_000), ms(1_990)), (asked - ms(2_000), ms(-2_010))]
+        {
+            time.heard(database, asked, answered);
+            assert_eq!(time.now().duration_since(clock.now()), ahead, "{database}");
+        }
+    }
+}

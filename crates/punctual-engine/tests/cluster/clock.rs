@@ -1,0 +1,92 @@
+//! Clocks that are set, and machines that sleep: noticed at once, and every tick has one entry.
+
+use std::time::Duration;
+
+use punctual_engine::harness::Cluster;
+
+use crate::stage::{SEED, at, cron, seconds};
+
+#[test]
+fn a_clock_that_is_set_forward_makes_the_stretch_late_and_is_counted() {
+    let (ledger, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.create(cron("one", "* * * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:01:30")).await;
+        cluster.step(seconds(300));
+        cluster.until(at("10:07:30")).await;
+        let metrics = cluster.metrics("a");
+        (cluster.ledger().await, metrics)
+    });
+    assert_eq!(
+        ledger,
+        [
+            "10:01:00 success",
+            "10:02:00 missed outage",
+            "10:03:00 missed outage",
+            "10:04:00 missed outage",
+            "10:05:00 missed outage",
+            "10:06:00 success",
+            "10:07:00 success",
+        ]
+    );
+    assert!(metrics.contains("punctual_clock_steps_total{direction=\"forward\"} 1\n"), "{metrics}");
+}
+
+#[test]
+fn a_clock_that_is_set_backward_fires_nothing_twice() {
+    let (ledger, launches, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.create(cron("one", "* * * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:03:30")).await;
+        cluster.step(seconds(-150));
+        cluster.until(at("10:05:30")).await;
+        let metrics = cluster.metrics("a");
+        (cluster.ledger().await, cluster.targets.launched().len(), metrics)
+    });
+    let each =
+        ["10:01:00", "10:02:00", "10:03:00", "10:04:00", "10:05:00"].map(|tick| format!("{tick} success"));
+    assert_eq!((ledger, launches), (each.to_vec(), 5));
+    assert!(metrics.contains("punctual_clock_steps_total{direction=\"backward\"} 1\n"), "{metrics}");
+}
+
+#[test]
+fn a_suspended_machine_catches_up_as_after_an_outage() {
+    let (ledger, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.create(cron("one", "* * * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:01:30")).await;
+        cluster.suspend(Duration::from_secs(300));
+        cluster.until(at("10:07:30")).await;
+        let metrics = cluster.metrics("a");
+        (cluster.ledger().await, metrics)
+    });
+    assert_eq!(
+        ledger,
+        [
+            "10:01:00 success",
+            "10:02:00 missed outage",
+            "10:03:00 missed outage",
+            "10:04:00 missed outage",
+            "10:05:00 missed outage",
+            "10:06:00 success",
+            "10:07:00 success",
+        ]
+    );
+    assert!(metrics.contains("punctual_suspends_total 1\n"), "{metrics}");
+    assert!(metrics.contains("punctual_fence_losses_total 1\n"), "its lease ended meanwhile: {metrics}");
+}
+
+#[test]
+fn a_clock_that_drifts_is_no_step() {
+    let (launches, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.create(cron("one", "* * * * *")).await;
+        cluster.start("a").await;
+        cluster.clock("a").drift(500);
+        cluster.until(at("11:00:30")).await;
+        let metrics = cluster.metrics("a");
+        (cluster.targets.launched(), metrics)
+    });
+    assert_eq!(launches.len(), 60);
+    assert!(launches.iter().all(|one| one.at >= one.scheduled_for), "never early by the database's clock");
+    assert!(!metrics.contains("punctual_clock_steps_total{"), "{metrics}");
+}

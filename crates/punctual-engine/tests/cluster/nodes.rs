@@ -1,0 +1,188 @@
+//! Several nodes: shards, leases, take-over, and a node that was away too long.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use punctual_engine::harness::{Cluster, Deed, Launched};
+use punctual_plan::Outcome;
+use punctual_store::Fate;
+
+use crate::stage::{SEED, at, cron};
+
+const MANY: usize = 20;
+
+async fn create_many(cluster: &Cluster) {
+    for number in 0..MANY {
+        cluster.create(cron(&format!("s{number}"), "* * * * *")).await;
+    }
+}
+
+fn by_tick(launched: &[Launched]) -> BTreeMap<(String, Timestamp), usize> {
+    let mut count = BTreeMap::new();
+    for one in launched {
+        *count.entry((one.schedule.clone(), one.scheduled_for)).or_default() += 1;
+    }
+    count
+}
+
+#[test]
+fn nodes_share_the_work_and_every_tick_runs_once() {
+    let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        create_many(&cluster).await;
+        for node in ["a", "b", "c"] {
+            cluster.start(node).await;
+        }
+        cluster.until(at("10:05:30")).await;
+        cluster.targets.launched()
+    });
+    let ticks = by_tick(&launched);
+    assert_eq!(ticks.len(), MANY * 5);
+    assert!(ticks.values().all(|count| *count == 1), "{ticks:?}");
+    for node in ["a", "b", "c"] {
+        assert!(launched.iter().any(|one| one.node == node), "{node} did nothing");
+    }
+    assert!(launched.iter().all(|one| one.at >= one.scheduled_for), "never early");
+}
+
+#[test]
+fn nodes_are_replaced_one_by_one_and_no_tick_is_lost() {
+    let (launched, ledger) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        create_many(&cluster).await;
+        let nodes = ["a", "b", "c"];
+        for node in nodes {
+            cluster.start(node).await;
+        }
+        for (node, minute) in nodes.into_iter().zip(["10:01", "10:02", "10:03"]) {
+            cluster.until(at(&format!("{minute}:30"))).await;
+            assert_eq!(cluster.stop(node).await.left_in_flight, 0);
+            cluster.until(at(&format!("{minute}:55"))).await;
+            cluster.start(node).await;
+        }
+        cluster.until(at("10:06:30")).await;
+        (cluster.targets.launched(), cluster.ledger().await)
+    });
+    let ticks = by_tick(&launched);
+    assert_eq!((ticks.len(), launched.len()), (MANY * 6, MANY * 6));
+    assert!(ledger.iter().all(|line| line.ends_with("success")), "{ledger:?}");
+    let late = launched.iter().map(|one| one.at.duration_since(one.scheduled_for)).max();
+    assert!(
+        late.is_some_and(|late| late.as_millis() <= 1_300),
+        "the sweep finds what nobody holds: {late:?}"
+    );
+}
+
+#[test]
+fn what_a_dead_node_left_is_taken_up_within_five_seconds() {
+    let (launched, ledger) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.on("one", |launch, _| Deed::succeeds(if launch.attempt == 1 { 60 } else { 1 }));
+        cluster.create(cron("one", "1 10 * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:01:01")).await;
+        cluster.start("b").await;
+        cluster.until(at("10:01:10")).await;
+        cluster.crash("a").await;
+        cluster.until(at("10:01:20")).await;
+        (cluster.targets.launched(), cluster.ledger().await)
+    });
+    let who: Vec<(&str, u32)> = launched.iter().map(|one| (&*one.node, one.attempt)).collect();
+    assert_eq!(who, [("a", 1), ("b", 2)]);
+    assert!(launched[1].at <= at("10:01:15"), "{}", launched[1].at);
+    assert_eq!(ledger, ["10:01:00 success"]);
+}
+
+#[test]
+fn a_node_that_was_paused_too_long_stops_its_work_and_joins_anew() {
+    let (launched, ledger, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.on("one", |launch, _| Deed::succeeds(if launch.attempt == 1 { 120 } else { 5 }));
+        cluster.create(cron("one", "1 10 * * *")).await;
+        cluster.create(cron("each", "* * * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:01:05")).await;
+        cluster.start("b").await;
+        cluster.until(at("10:01:10")).await;
+        cluster.pause("a");
+        cluster.until(at("10:01:30")).await;
+        cluster.resume("a");
+        cluster.until(at("10:03:30")).await;
+        let metrics = cluster.metrics("a");
+        (cluster.targets.launched(), cluster.ledger().await, metrics)
+    });
+    let one: Vec<&Launched> = launched.iter().filter(|one| one.schedule == "one").collect();
+    assert_eq!(one.iter().map(|one| (&*one.node, one.attempt)).collect::<Vec<_>>(), [("a", 1), ("b", 2)]);
+    let (stopped, outcome) = one[0].ended.clone().expect("its program was stopped");
+    assert!(stopped < at("10:01:32"), "as soon as the node is back: {stopped}");
+    assert_eq!(outcome, Outcome::Cancelled { by: "a lost lease".to_owned() });
+    assert!(metrics.contains("punctual_fence_losses_total 1\n"), "{metrics}");
+    let each = ["10:01:00 success", "10:01:00 success", "10:02:00 success", "10:03:00 success"];
+    assert_eq!(ledger, each);
+    assert!(launched.iter().any(|one| one.node == "a" && one.at > at("10:02:00")) || launched.len() == 5);
+}
+
+/// No heartbeat is answered any more; everything else is.
+fn without_heartbeats(cluster: &Cluster) {
+    cluster.store.on_commit(|doing| match doing {
+        "renewing the lease" => Fate::Fails,
+        _ => Fate::Commits,
+    });
+}
+
+#[test]
+fn nothing_is_admitted_without_a_certain_lease() {
+    let told = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.create(cron("one", "1 10 * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:57")).await;
+        // The lease renewed last would end at 10:01:00, and is not certain half a second before.
+        without_heartbeats(&cluster);
+        cluster.until(at("10:01:02")).await;
+        let before = cluster.ledger().await;
+        cluster.store.on_commit(|_| Fate::Commits);
+        cluster.until(at("10:01:10")).await;
+        (before, cluster.ledger().await, cluster.targets.launched().len())
+    });
+    assert_eq!(told, (vec!["10:01:00 scheduled".to_owned()], vec!["10:01:00 success".to_owned()], 1));
+}
+
+#[test]
+fn nothing_is_launched_without_a_certain_lease() {
+    let (before, after, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        // One more than there are places; the first to end makes room while the lease is not certain.
+        for number in 0..1_101 {
+            let name = format!("s{number}");
+            cluster.targets.always(&name, Deed::succeeds(60));
+            cluster.create(cron(&name, "1 10 * * *")).await;
+        }
+        cluster.start("a").await;
+        cluster.until(at("10:01:57")).await;
+        without_heartbeats(&cluster);
+        cluster.until(at("10:02:02")).await;
+        let (before, metrics) = (cluster.targets.launched().len(), cluster.metrics("a"));
+        cluster.store.on_commit(|_| Fate::Commits);
+        cluster.until(at("10:02:10")).await;
+        (before, cluster.targets.launched(), metrics)
+    });
+    assert_eq!((before, after.len()), (1_100, 1_101));
+    assert!(!metrics.contains("punctual_launches_held_total 0\n"), "{metrics}");
+    assert_eq!(after.last().map(|one| one.attempt), Some(1), "it was never launched before");
+}
+
+#[test]
+fn nodes_with_wrong_clocks_go_by_the_database() {
+    let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        create_many(&cluster).await;
+        for (node, wrong) in [("a", 7), ("b", -7)] {
+            cluster.start(node).await;
+            cluster.clock(node).step(jiff::SignedDuration::from_secs(wrong));
+        }
+        cluster.pass(Duration::from_secs(1)).await;
+        cluster.until(at("10:03:30")).await;
+        cluster.targets.launched()
+    });
+    let ticks = by_tick(&launched);
+    assert_eq!((ticks.len(), launched.len()), (MANY * 3, MANY * 3));
+    for one in launched {
+        let late = one.at.duration_since(one.scheduled_for);
+        assert!(!late.is_negative() && late.as_millis() < 1_000, "{one:?}");
+    }
+}

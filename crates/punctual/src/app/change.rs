@@ -1,0 +1,345 @@
+//! The one loop that changes a schedule: read the row, decide with `punctual-plan`, write, and again if a planner or
+//! another person was faster. It decides exactly as the simulator does.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use punctual_plan::{
+    Before, Change, Changed, Cursor, LateRow, Open, Origin, Plan, RunState, RunStatus, Schedule, Status,
+    Subject, When, Window, change, plan, resume,
+};
+use punctual_store::{
+    BATCH_MAX, Cut, OpenRow, RunFilter, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written, timing,
+};
+use punctual_time::{Anchor, Spec, Timing};
+
+use super::App;
+use crate::Failure;
+
+/// How often a change is decided again because somebody was faster.
+const CHANGE_TRIES_MAX: usize = 20;
+
+/// Schedules of one transaction when many are changed.
+const MANY_MAX: usize = 500;
+
+/// What is done to a schedule.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// It gets a new version with this definition; its id, its anchor and its runs stay.
+    Replace {
+        /// The definition.
+        definition: Box<Schedule>,
+        /// What the audit log says of it.
+        note: String,
+    },
+    /// Something that it shares with others changed; its definition is the stored one with the change in it.
+    Share {
+        /// What changed.
+        what: String,
+    },
+    /// It leaves `active`.
+    Leave(Status),
+    /// It becomes active again.
+    Resume,
+    /// It is paused with the whole installation or its org.
+    Maintain {
+        /// Why.
+        note: String,
+    },
+    /// It is deleted.
+    Delete,
+}
+
+impl Step {
+    /// What it does to the rows that were planned before; a resumption finds none.
+    fn change(&self, row: &ScheduleRow) -> Option<Change> {
+        match self {
+            Self::Replace { .. } => Some(Change::Edit { version: row.definition.version + 1 }),
+            Self::Share { what } => Some(Change::Shared { what: what.clone() }),
+            Self::Leave(status) => Some(Change::Leave(status.clone())),
+            Self::Maintain { note } => Some(Change::Maintenance { note: note.clone() }),
+            Self::Delete => Some(Change::Delete),
+            Self::Resume => None,
+        }
+    }
+
+    /// The status that it leads to, if that is another one.
+    pub(super) fn status(&self, row: &ScheduleRow) -> Option<Status> {
+        match self {
+            // A valid edit clears what made it invalid; a pause stays.
+            Self::Replace { .. } | Self::Share { .. } => {
+                let is_cleared =
+                    matches!(row.state.status, Status::PausedInvalid { .. } | Status::Exhausted { .. });
+                is_cleared.then_some(Status::Active)
+            }
+            Self::Leave(status) => Some(status.clone()),
+            Self::Maintain { note } => {
+                Some(Status::PausedManual { by: format!("maintenance: {note}"), note: note.clone() })
+            }
+            Self::Resume => Some(Status::Active),
+            Self::Delete => None,
+        }
+    }
+
+    /// The definition that it leads to, if that is another one.
+    pub(super) fn definition(&self, row: &ScheduleRow) -> Option<Schedule> {
+        let new = match self {
+            Self::Replace { definition, .. } => definition.as_ref(),
+            Self::Share { .. } => row.definition.as_ref(),
+            _ => return None,
+        };
+        let (id, version) = (row.definition.id, row.definition.version + 1);
+        let mut new = Schedule { id, version, ..new.clone() };
+        if let (When::Ticks(new), Some(old)) = (&mut new.when, row.definition.when.timing()) {
+            new.created_at = old.created_at;
+        }
+        Some(new)
+    }
+
+    /// The kind of its audit event.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Replace { .. } => "schedule.updated",
+            Self::Share { .. } => "schedule.changed",
+            Self::Leave(_) => "schedule.disabled",
+            Self::Resume => "schedule.enabled",
+            Self::Maintain { .. } => "schedule.maintenance",
+            Self::Delete => "schedule.deleted",
+        }
+    }
+
+    fn note(&self) -> String {
+        match self {
+            Self::Replace { note, .. } => note.clone(),
+            Self::Share { what } => format!("decided again after a change of {what}"),
+            Self::Leave(Status::PausedManual { by, note }) if note.is_empty() => format!("disabled by {by}"),
+            Self::Leave(Status::PausedManual { by, note }) => format!("disabled by {by}: {note}"),
+            Self::Leave(status) => format!("left active: {}", status.name()),
+            Self::Resume => "enabled".to_owned(),
+            Self::Maintain { note } => format!("maintenance: {note}"),
+            Self::Delete => "deleted".to_owned(),
+        }
+    }
+}
+
+/// What a change came to.
+#[derive(Clone, Debug)]
+pub struct Acted {
+    /// The schedule afterwards.
+    pub row: ScheduleRow,
+    /// Whether there was anything to do.
+    pub is_changed: bool,
+}
+
+impl App {
+    /// Changes a living schedule. `decide` sees each state of it that the change is tried on, and says what is to be
+    /// done, if anything.
+    ///
+    /// # Errors
+    /// When there is no such schedule, `decide` refuses, or it changes faster than it can be decided.
+    pub async fn act(
+        &self,
+        selector: Selector,
+        decide: impl AsyncFn(&ScheduleRow) -> Result<Option<Step>, Failure>,
+    ) -> Result<Acted, Failure> {
+        let mut row = self.living(selector).await?;
+        let id = Selector::Id(row.definition.id);
+        for _ in 0..CHANGE_TRIES_MAX {
+            let Some(step) = decide(&row).await? else { return Ok(Acted { row, is_changed: false }) };
+            let write = self.decided(&row, &step).await?;
+            match self.write(write).await? {
+                Written::Stale => row = self.living(id.clone()).await?,
+                _ => return Ok(Acted { row: self.get(id).await?, is_changed: true }),
+            }
+        }
+        Err(Failure::world(format!("`{}` changes all the time; nothing was written", row.definition.name)))
+    }
+
+    /// Changes many schedules, in transactions of some hundred. `told` hears how many are done.
+    ///
+    /// # Errors
+    /// At the first schedule that cannot be changed; those before it are.
+    pub async fn act_many(
+        &self,
+        rows: Vec<ScheduleRow>,
+        decide: impl AsyncFn(&ScheduleRow) -> Result<Option<Step>, Failure>,
+        told: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Acted>, Failure> {
+        let mut acted = Vec::with_capacity(rows.len());
+        for batch in rows.chunks(MANY_MAX.min(BATCH_MAX)) {
+            let mut writes = Vec::new();
+            let mut changed = Vec::new();
+            for row in batch {
+                match decide(row).await? {
+                    Some(step) => {
+                        writes.push(self.decided(row, &step).await?);
+                        changed.push(row);
+                    }
+                    None => acted.push(Acted { row: row.clone(), is_changed: false }),
+                }
+            }
+            let written = self.store.write_schedules(self.scope(), writes).await?;
+            for (row, written) in changed.into_iter().zip(written) {
+                let id = Selector::Id(row.definition.id);
+                acted.push(match written? {
+                    Written::Stale => self.act(id, &decide).await?,
+                    _ => Acted { row: self.get(id).await?, is_changed: true },
+                });
+            }
+            told(acted.len());
+        }
+        Ok(acted)
+    }
+
+    /// Decides every schedule again that uses something which changed, such as a calendar.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn share(
+        &self,
+        kind: punctual_store::UseKind,
+        name: &str,
+        told: &(dyn Fn(usize) + Sync),
+    ) -> Result<Vec<Acted>, Failure> {
+        let users = self.store.users_of(self.scope(), kind, name.to_owned()).await?;
+        if users.is_empty() {
+            return Ok(Vec::new());
+        }
+        let rows = self.list(&super::Listing::default()).await?;
+        let rows = rows.into_iter().filter(|row| users.contains(&row.key)).collect();
+        let what = format!("the {} `{name}`", kind.name().replace('_', " "));
+        self.act_many(rows, async |_: &ScheduleRow| Ok(Some(Step::Share { what: what.clone() })), told).await
+    }
+
+    /// What a step writes, decided on a row as it was read.
+    async fn decided(&self, row: &ScheduleRow, step: &Step) -> Result<ScheduleWrite, Failure> {
+        let now = self.now().await?;
+        let open = self.store.open_rows(self.scope(), row.key).await?;
+        let definition = step.definition(row).map(Arc::new);
+        let ticks = self.ticks_in_flight(row, definition.as_deref()).await?;
+        let turn = Turn { row, open: &open, ticks_in_flight: ticks, now };
+        let changed = turn.changed(step);
+        let status = step.status(row);
+        let is_active = status.as_ref().map_or(row.state.status.is_active(), Status::is_active);
+        let next = definition.as_deref().unwrap_or(&row.definition);
+        let plan = match step {
+            Step::Replace { .. } | Step::Share { .. } if is_active => turn.plan(next, changed.plan.cursor),
+            Step::Resume => turn.resume(),
+            _ => None,
+        };
+        let write = Write::Change {
+            schedule: row.key,
+            version: row.definition.version,
+            from: row.state.cursor,
+            definition,
+            status,
+            is_deleted: *step == Step::Delete,
+            changed,
+            plan,
+        };
+        Ok(ScheduleWrite { write, kind: step.kind(), note: step.note(), now })
+    }
+
+    /// The ticks in flight of a schedule that reckons from its runs; nobody else asks.
+    async fn ticks_in_flight(&self, row: &ScheduleRow, next: Option<&Schedule>) -> Result<usize, Failure> {
+        let next = next.unwrap_or(&row.definition);
+        let Some(anchor) = floating(next) else { return Ok(0) };
+        let mut count = 0;
+        for status in [RunStatus::Enqueued, RunStatus::Running] {
+            if anchor == Anchor::LastStart && status == RunStatus::Running {
+                continue;
+            }
+            let (schedule, origin) = (Some(row.definition.id), Some(Origin::Tick));
+            let filter = RunFilter { schedule, origin, status: Some(status), ..RunFilter::default() };
+            let limit = u32::try_from(BATCH_MAX).unwrap_or(u32::MAX);
+            count += self.store.runs(self.scope(), filter, Cut::first(limit)).await?.rows.len();
+        }
+        Ok(count)
+    }
+}
+
+/// What an interval is reckoned from, if from its runs.
+fn floating(schedule: &Schedule) -> Option<Anchor> {
+    let timing = schedule.when.timing()?;
+    let is_floating = matches!(timing.spec, Spec::Every(_)) && timing.anchor != Anchor::Fixed;
+    is_floating.then_some(timing.anchor)
+}
+
+/// A schedule at the moment at which it is decided upon.
+struct Turn<'a> {
+    row: &'a ScheduleRow,
+    open: &'a [OpenRow],
+    ticks_in_flight: usize,
+    now: Timestamp,
+}
+
+impl Turn<'_> {
+    /// What becomes of the open rows.
+    fn changed(&self, step: &Step) -> Changed {
+        let Some(what) = step.change(self.row) else {
+            let plan = Plan::starting(self.row.state.cursor);
+            return Changed { removed: Vec::new(), cancelled: Vec::new(), plan };
+        };
+        // A run that a person asked for is not a tick of the version that ends.
+        let is_meant = |row: &&OpenRow| row.run.origin != Origin::Manual || !what.is_still_active();
+        let open: Vec<Open> = self.open.iter().filter(is_meant).map(|row| row.open).collect();
+        let is_over =
+            self.row.spent_at.is_some() || matches!(self.row.state.status, Status::Exhausted { .. });
+        let timing = timing(&self.row.definition, &self.row.state).filter(|_| !is_over);
+        let before = Before {
+            timing: timing.as_ref(),
+            cursor: self.row.state.cursor,
+            open: &open,
+            slept: self.row.state.status.reason(self.row.left_at.unwrap_or(self.now)),
+            launched_through: self.row.launched_through,
+        };
+        change(&before, &what, self.now)
+    }
+
+    /// The first window of what comes after; the change has left nothing late.
+    fn plan(&self, next: &Schedule, cursor: Cursor) -> Option<Plan> {
+        let timing = timing(next, &self.row.state)?;
+        let is_tick = |row: &&OpenRow| row.run.origin == Origin::Tick && !row.run.attempts.is_empty();
+        let retrying = match floating(next) {
+            Some(Anchor::LastFinish) => self.open.iter().filter(is_tick).count(),
+            _ => 0,
+        };
+        let outstanding = retrying + self.ticks_in_flight;
+        Some(plan(&subject(next, &timing, (cursor, outstanding)), Window::at(self.now)))
+    }
+
+    /// What becomes of the pause, and the first window after it.
+    fn resume(&self) -> Option<Plan> {
+        let next = &self.row.definition;
+        let timing = timing(next, &self.row.state)?;
+        let late = self.late();
+        let outstanding = self.open.iter().filter(|row| row.run.origin == Origin::Tick).count();
+        let outstanding = outstanding + self.ticks_in_flight;
+        let subject = Subject { late: &late, ..subject(next, &timing, (self.row.state.cursor, outstanding)) };
+        Some(resume(&subject, &self.row.state.status, Window::at(self.now)))
+    }
+
+    fn late(&self) -> Vec<LateRow> {
+        let rows = self.open.iter().map(|row| &row.run);
+        let due = rows.filter(|run| run.fire_at <= self.now && run.origin == Origin::Tick);
+        let mut late: Vec<LateRow> = due
+            .filter_map(|run| match &run.state {
+                RunState::Scheduled { verdict } => Some(LateRow {
+                    run: run.key,
+                    scheduled_for: run.scheduled_for,
+                    fire_at: run.fire_at,
+                    verdict: verdict.clone(),
+                }),
+                _ => None,
+            })
+            .collect();
+        late.sort_by_key(|row| row.scheduled_for);
+        late
+    }
+}
+
+fn subject<'a>(schedule: &'a Schedule, timing: &'a Timing, at: (Cursor, usize)) -> Subject<'a> {
+    let (cursor, outstanding) = at;
+    let (id, policy) = (schedule.id, &schedule.policy);
+    Subject { id, timing, policy, cursor, late: &[], outstanding, slept: None }
+}

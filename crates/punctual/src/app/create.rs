@@ -1,0 +1,222 @@
+//! New schedules: one from its keys, many from a file, each once even if it is asked for twice.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use punctual_plan::{Cursor, ScheduleId, Status, Subject, Window, plan, plan_first};
+use punctual_store::{
+    Answer, Answered, DocumentKind, Error, NewDocument, ScheduleRow, ScheduleWrite, Selector, Store, Write,
+    calendar_body, quiet_hours_body,
+};
+use uuid::Uuid;
+
+use super::{App, Listing};
+use crate::declare::{self, Declared, read_over};
+use crate::{Failure, Kind};
+
+/// A request with a key of its own, so that it can be repeated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The key.
+    pub key: String,
+    /// What is asked, as it was written: the same key with another question is refused.
+    pub question: String,
+}
+
+/// A schedule that was made, now or by an earlier request with the same key.
+#[derive(Clone, Debug)]
+pub struct Created {
+    /// The schedule.
+    pub row: ScheduleRow,
+    /// Whether this request made it.
+    pub is_new: bool,
+}
+
+impl App {
+    /// Makes a schedule; its first tick comes strictly after now. A second request with the same key gives the first
+    /// one's schedule.
+    ///
+    /// # Errors
+    /// When its name is taken, or the key belongs to another request.
+    pub async fn create(
+        &self,
+        drafted: &declare::Schedule,
+        request: Option<&Request>,
+    ) -> Result<Created, Failure> {
+        let mut definition = drafted.definition.clone();
+        if let Some(request) = request {
+            let asked = self.ask_once(request, definition.id).await?;
+            if let Some(row) = self.store.schedule(self.scope(), Selector::Id(asked)).await? {
+                return Ok(Created { row, is_new: false });
+            }
+            definition.id = asked;
+        }
+        self.refuse_taken(&definition.name).await?;
+        let drafted = declare::Schedule { definition, ..drafted.clone() };
+        let row = self.insert(&drafted, None).await?;
+        Ok(Created { row, is_new: true })
+    }
+
+    /// The id that a request's key stands for: that of the first request with it.
+    async fn ask_once(&self, request: &Request, id: ScheduleId) -> Result<ScheduleId, Failure> {
+        let Request { key, question } = request;
+        let (now, question) = (self.now().await?, format!("create {question}"));
+        let answer = Answer { key: key.clone(), question, answer: id.to_string(), now };
+        match self.store.answer_once(self.scope(), answer).await? {
+            Answered::Kept => Ok(id),
+            Answered::Before(id) => {
+                id.parse().map(ScheduleId).map_err(|_| Failure::world(format!("`{id}` is no id")))
+            }
+            Answered::Differs => Err(Failure {
+                kind: Kind::Conflict,
+                message: format!("the request key `{key}` was used for something else"),
+                hint: Some("use a key of its own for each request".to_owned()),
+            }),
+        }
+    }
+
+    /// Refuses a name that a living schedule has.
+    ///
+    /// # Errors
+    /// When it is taken.
+    pub async fn refuse_taken(&self, name: &str) -> Result<(), Failure> {
+        let living = self.store.schedule(self.scope(), Selector::Name(name.to_owned())).await?;
+        match living.filter(|row| row.deleted_at.is_none()) {
+            None => Ok(()),
+            Some(_) => Err(taken(name)),
+        }
+    }
+
+    /// Writes a new schedule, under another id if somebody just took its own.
+    pub(super) async fn insert(
+        &self,
+        drafted: &declare::Schedule,
+        declared_set: Option<&str>,
+    ) -> Result<ScheduleRow, Failure> {
+        let now = self.now().await?;
+        let mut drafted = drafted.clone();
+        for _ in 0..2 {
+            let id = drafted.definition.id;
+            let arrival = Arrival { now, by: self.identity.actor(), declared_set, is_first: false };
+            match self.write(creation(&drafted, &arrival)).await {
+                Ok(_) => return self.get(Selector::Id(id)).await,
+                Err(failure) if failure.kind == Kind::Conflict && failure.message.contains("the id of") => {
+                    drafted.definition.id = ScheduleId(Uuid::new_v4());
+                }
+                Err(failure) if failure.kind == Kind::Conflict => {
+                    return Err(taken(&drafted.definition.name));
+                }
+                Err(failure) => return Err(failure),
+            }
+        }
+        Err(Failure::world(format!("no id is free for `{}`", drafted.definition.name)))
+    }
+
+    /// Reads the schedules of a file as new ones of this org; writes nothing.
+    ///
+    /// # Errors
+    /// When the file cannot be meant, or a name is taken.
+    pub async fn draft_file(&self, file: &Path) -> Result<Declared, Failure> {
+        let now = self.now().await?;
+        let mut ground = self.shared_ground(now).await?;
+        for row in self.list(&Listing::default()).await? {
+            ground.names.insert(row.definition.name.clone(), row.definition.id);
+        }
+        let declared = read_over(file, &ground, &[])?;
+        if declared.settings.owner.org_id != self.identity.org_id {
+            return Err(Failure::invalid(
+                format!(
+                    "the file is for the org `{}`, not `{}`",
+                    declared.settings.owner.org_id, self.identity.org_id
+                ),
+                "set `PUNCTUAL_ORG_ID` to the org of the file",
+            ));
+        }
+        for schedule in &declared.schedules {
+            if ground.names.contains_key(&schedule.definition.name) {
+                return Err(taken(&schedule.definition.name));
+            }
+            self.check_new(schedule, now).await?;
+        }
+        Ok(declared)
+    }
+
+    /// Makes the schedules of a file, and what they share if it is not there yet.
+    ///
+    /// # Errors
+    /// When something of the same name is stored and is not the same.
+    pub async fn create_file(&self, declared: &Declared) -> Result<Vec<ScheduleRow>, Failure> {
+        let now = self.now().await?;
+        let calendars = declared.calendars.iter();
+        let calendars = calendars.map(|(name, one)| (DocumentKind::Calendar, name, calendar_body(one)));
+        let quiet = declared.quiet_hours.iter();
+        let quiet = quiet.map(|(name, one)| (DocumentKind::QuietHours, name, quiet_hours_body(one)));
+        for (kind, name, body) in calendars.chain(quiet) {
+            self.put_new(NewDocument { kind, name: name.clone(), body, replaces: Some(0), now }).await?;
+        }
+        let arrival = Arrival { now, by: self.identity.actor(), declared_set: None, is_first: false };
+        let writes = declared.schedules.iter().map(|one| creation(one, &arrival)).collect();
+        for written in self.store.write_schedules(self.scope(), writes).await? {
+            written?;
+        }
+        let mut rows = Vec::new();
+        for schedule in &declared.schedules {
+            rows.push(self.get(Selector::Name(schedule.definition.name.clone())).await?);
+        }
+        Ok(rows)
+    }
+
+    /// Writes a shared thing that must be new or the same.
+    async fn put_new(&self, document: NewDocument) -> Result<(), Failure> {
+        let (kind, name) = (document.kind, document.name.clone());
+        if let Some(stored) = self.store.document(self.scope(), kind, name.clone()).await? {
+            if stored.body == document.body {
+                return Ok(());
+            }
+            let what = kind.table().replace('_', " ");
+            return Err(Failure {
+                kind: Kind::Conflict,
+                message: format!("`{name}` of the {what} is stored and says something else"),
+                hint: Some("give it another name in the file".to_owned()),
+            });
+        }
+        self.store.put_document(self.scope(), document).await?;
+        Ok(())
+    }
+}
+
+/// That a name is taken, and what to do about it.
+fn taken(name: &str) -> Failure {
+    let hint = format!("change it with `punctual schedule update --name {name}`, or choose another `--name`");
+    Failure { hint: Some(hint), ..Error::NameTaken { name: name.to_owned() }.into() }
+}
+
+/// How a new schedule comes into the database.
+pub(super) struct Arrival<'a> {
+    /// When.
+    pub(super) now: Timestamp,
+    /// Who pauses it, if it is disabled.
+    pub(super) by: &'a str,
+    /// The set that declares it.
+    pub(super) declared_set: Option<&'a str>,
+    /// Whether a tick of the present minute, or second, fires at once.
+    pub(super) is_first: bool,
+}
+
+/// What makes a schedule, with the first window of its ticks.
+pub(super) fn creation(drafted: &declare::Schedule, arrival: &Arrival<'_>) -> ScheduleWrite {
+    let &Arrival { now, by, declared_set, is_first } = arrival;
+    let definition = Arc::new(drafted.definition.clone());
+    let status = match drafted.enabled {
+        true => Status::Active,
+        false => Status::PausedManual { by: by.to_owned(), note: "created disabled".to_owned() },
+    };
+    let subject = Subject::of(&definition, Cursor::starting(now)).filter(|_| drafted.enabled);
+    let first = if is_first { plan_first } else { plan };
+    let plan = subject.map(|subject| first(&subject, Window::at(now)));
+    let note = format!("created with `{}`", definition.spec);
+    let declared_set = declared_set.map(str::to_owned);
+    let write = Write::Create { definition, status, plan, declared_set };
+    ScheduleWrite { write, kind: "schedule.created", note, now }
+}

@@ -1,0 +1,154 @@
+//! The application layer: what a person can ask for, whichever door they come through.
+//!
+//! Start with [`App::open`]. `draft` turns keys into a definition, `create` stores it, `change` is the one loop that
+//! changes schedules, `propose` and `apply` bring a file in, `trigger` asks for runs, `list` and `versions` read.
+
+mod act;
+mod apply;
+mod audit;
+mod backfill;
+mod change;
+mod create;
+mod doctor;
+mod draft;
+mod find;
+mod follow;
+mod identity;
+mod list;
+mod outlook;
+mod propose;
+mod publish;
+mod runs;
+mod system;
+mod trigger;
+mod versions;
+mod why;
+
+use jiff::Timestamp;
+use punctual_store::{
+    Access, AnyStore, Error, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, Selector, Store,
+    Written, to_microsecond,
+};
+
+pub use act::{CANCEL_MAX, Cancelled, Retried};
+pub use apply::{Applied, Occasion};
+pub use audit::{Audited, Open as OpenStretch};
+pub use backfill::{BACKFILL_MAX, Backfill, BackfillPlan, PastEntry, PastTick};
+pub use change::{Acted, Step};
+pub use create::{Created, Request};
+pub use doctor::{Check, Consultation, Health};
+pub use draft::Told;
+pub use find::{run_named, zone_of};
+pub use follow::Follow;
+pub use identity::Identity;
+pub use list::{Listing, Page};
+pub use outlook::{Outlook, ticks};
+pub use propose::{Proposal, Proposed, SET, SharedChange, Toggle};
+pub use publish::{Published, Wish};
+pub use runs::{History, RunsAsked, lateness, request_id};
+pub use system::{BreakerHistory, Nodes, is_alive};
+pub use trigger::{Triggered, Wanted};
+pub use versions::{Difference, Edition, differences};
+pub use why::Instant;
+
+use crate::declare::nearest;
+use crate::{Database, Failure};
+
+/// Names among which the one that was meant is looked for.
+const NAMES_MAX: u32 = 1_000;
+
+/// An open ledger, and on whose behalf it is used.
+pub struct App {
+    store: AnyStore,
+    scope: Scope,
+    identity: Identity,
+}
+
+impl App {
+    /// Opens the ledger, beside a process that serves it or without one. The org is made when it is first used.
+    ///
+    /// # Errors
+    /// When it cannot be opened or was written by a newer version.
+    pub async fn open(database: &Database, identity: Identity) -> Result<Self, Failure> {
+        let store = database.open(Access::Visit).await?;
+        let scope = identity.scope(&store).await?;
+        Ok(Self { store, scope, identity })
+    }
+
+    /// The ledger itself.
+    pub fn store(&self) -> &AnyStore {
+        &self.store
+    }
+
+    /// The org and user that are acted for.
+    pub fn scope(&self) -> Scope {
+        self.scope.clone()
+    }
+
+    /// Who acts.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Whether a process runs the schedules now.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn is_served(&self) -> Result<bool, Failure> {
+        if let AnyStore::Sqlite(sqlite) = &self.store {
+            return Ok(sqlite.is_served());
+        }
+        let now = self.store.now().await?;
+        let is_alive = |node: &NodeRow| node.left_at.is_none() && node.lease_until > now;
+        Ok(self.store.nodes().await?.iter().any(is_alive))
+    }
+
+    /// The clock that decides, to the precision that the ledger keeps.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn now(&self) -> Result<Timestamp, Failure> {
+        Ok(to_microsecond(self.store.now().await?))
+    }
+
+    /// One schedule, living or deleted.
+    ///
+    /// # Errors
+    /// When there is none, with the one that was probably meant.
+    pub async fn get(&self, selector: Selector) -> Result<ScheduleRow, Failure> {
+        match self.store.schedule(self.scope(), selector.clone()).await? {
+            Some(row) => Ok(row),
+            None => Err(self.not_found(&selector).await?),
+        }
+    }
+
+    /// A living schedule.
+    ///
+    /// # Errors
+    /// When there is none, with the one that was probably meant.
+    pub async fn living(&self, selector: Selector) -> Result<ScheduleRow, Failure> {
+        match self.store.schedule(self.scope(), selector.clone()).await? {
+            Some(row) if row.deleted_at.is_none() => Ok(row),
+            _ => Err(self.not_found(&selector).await?),
+        }
+    }
+
+    /// That there is no such schedule, and which one was probably meant.
+    async fn not_found(&self, selector: &Selector) -> Result<Failure, Failure> {
+        let mut failure = Failure::from(Error::NotFound { what: selector.to_string() });
+        if let Selector::Name(name) = selector {
+            let cut = punctual_store::Cut::first(NAMES_MAX);
+            let page = self.store.schedules(self.scope(), ScheduleFilter::default(), cut).await?;
+            let known = page.rows.iter().map(|row| row.definition.name.as_str());
+            if let Some(meant) = nearest::meant(name, known) {
+                failure.hint = Some(format!("did you mean `{meant}`?"));
+            }
+        }
+        Ok(failure)
+    }
+
+    async fn write(&self, write: ScheduleWrite) -> Result<Written, Failure> {
+        let mut written = self.store.write_schedules(self.scope(), vec![write]).await?;
+        Ok(written.pop().unwrap_or(Err(Error::Closed))?)
+    }
+}

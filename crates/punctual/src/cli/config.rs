@@ -1,0 +1,95 @@
+//! `punctual config …`: the settings of the installation, and the flags that every command with settings has.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use punctual::{Failure, FileSettings, Given, Settings, own_file};
+
+use crate::output::{Output, settings};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Show every setting with its value and where it came from
+    Show(SettingFlags),
+}
+
+/// One flag for each setting. A flag counts before the environment, that before the file, that before the default.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct SettingFlags {
+    /// A YAML file with `settings:`; without it, `punctual.yaml` in your folder for configuration, if it is there
+    #[arg(long, value_name = "FILE", env = "PUNCTUAL_SETTINGS")]
+    settings: Option<PathBuf>,
+    /// The longest sleep of the server, in milliseconds
+    #[arg(long, value_name = "MS")]
+    tick_ms: Option<String>,
+    /// How far ahead ticks are planned, in milliseconds, at most an hour
+    #[arg(long, value_name = "MS")]
+    lookahead_ms: Option<String>,
+    /// Missed ticks of a schedule that are made up per wake
+    #[arg(long, value_name = "COUNT")]
+    max_catchup_per_tick: Option<String>,
+    /// `if_running` of schedules that do not say
+    #[arg(long, value_name = "POLICY")]
+    default_overlap_policy: Option<String>,
+    /// `catch_up` of schedules that do not say
+    #[arg(long, value_name = "POLICY")]
+    default_catchup_policy: Option<String>,
+    /// The jitter of schedules that do not say, in milliseconds
+    #[arg(long, value_name = "MS")]
+    default_jitter_ms: Option<String>,
+    /// How long runs are kept that did not fail
+    #[arg(long, value_name = "DURATION")]
+    keep_runs: Option<String>,
+    /// Runs of a schedule that are kept at most, failed ones excepted
+    #[arg(long, value_name = "COUNT")]
+    keep_runs_per_schedule: Option<String>,
+    /// How long failed runs are kept
+    #[arg(long, value_name = "DURATION")]
+    keep_failures: Option<String>,
+    /// How long events of the audit log are kept
+    #[arg(long, value_name = "DURATION")]
+    keep_audit: Option<String>,
+    /// How much is logged: error, warn, info, debug or trace
+    #[arg(long, value_name = "LEVEL")]
+    log_level: Option<String>,
+}
+
+impl SettingFlags {
+    /// What the flags say.
+    fn given(&self) -> Given {
+        let flags = [
+            ("tick_ms", &self.tick_ms),
+            ("lookahead_ms", &self.lookahead_ms),
+            ("max_catchup_per_tick", &self.max_catchup_per_tick),
+            ("default_overlap_policy", &self.default_overlap_policy),
+            ("default_catchup_policy", &self.default_catchup_policy),
+            ("default_jitter_ms", &self.default_jitter_ms),
+            ("keep_runs", &self.keep_runs),
+            ("keep_runs_per_schedule", &self.keep_runs_per_schedule),
+            ("keep_failures", &self.keep_failures),
+            ("keep_audit", &self.keep_audit),
+            ("log_level", &self.log_level),
+        ];
+        flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
+    }
+
+    /// The settings as they are meant now: the file is read anew. Without a file of their own, they are those of the
+    /// file of schedules that the server brings with it.
+    pub(crate) fn resolve(&self, declared: Option<&Path>) -> Result<Settings, Failure> {
+        let env = |name: &str| std::env::var(name).ok();
+        let file = match self.settings.as_deref().or(declared.filter(|path| path.is_file())) {
+            Some(path) => Some(FileSettings::read(path)?),
+            None => own_file(env)?,
+        };
+        Settings::resolve(&self.given(), env, file.as_ref())
+    }
+}
+
+impl Config {
+    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+        match self {
+            Self::Show(flags) => settings::show(output, &flags.resolve(None)?),
+        }
+    }
+}

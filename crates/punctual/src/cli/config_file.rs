@@ -1,0 +1,63 @@
+//! The file of schedules that a service brings with it.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use punctual::{App, Applied, Database, Failure, Identity, Kind, Occasion, SET, declare};
+use tracing::info;
+
+/// Differences that are named before the rest is only counted.
+const DRIFT_LINES_MAX: usize = 20;
+
+/// `serve --config FILE`
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ConfigFile {
+    /// A YAML file of schedules, or a folder of them, that is applied at the start and at each SIGHUP
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Refuse to start if the stored schedules are not what the file declares; only an empty set is filled
+    #[arg(long, requires = "config")]
+    strict: bool,
+    /// The set that the file declares: only what that set has made is changed or removed
+    #[arg(long, value_name = "NAME", default_value = SET, requires = "config")]
+    set_name: String,
+}
+
+impl ConfigFile {
+    /// Where it is, if there is one.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.config.as_deref()
+    }
+
+    /// Applies the file, if there is one.
+    pub(crate) async fn bring_in(&self, database: &Database) -> Result<(), Failure> {
+        let Some(file) = &self.config else { return Ok(()) };
+        let app = App::open(database, Identity::from_env()?).await?;
+        let proposal = app.propose(file, &self.set_name, declare::DAY).await?;
+        let drift = proposal.drift();
+        if self.strict && !drift.is_empty() && !proposal.is_new_set() {
+            return Err(refused(&drift));
+        }
+        let applied = app.apply(&proposal, Occasion::Start, &|_| {}).await?;
+        let Applied { added, changed, removed, toggled, shared, unchanged } = applied;
+        let (file, set) = (file.display().to_string(), &self.set_name);
+        info!(file, set, added, changed, removed, toggled, shared, unchanged, "the file is applied");
+        Ok(())
+    }
+}
+
+/// That the file and the database differ, and in what.
+fn refused(drift: &[String]) -> Failure {
+    let mut lines: Vec<String> = drift.iter().take(DRIFT_LINES_MAX).map(|line| format!("  {line}")).collect();
+    if drift.len() > DRIFT_LINES_MAX {
+        lines.push(format!("  … and {} more", drift.len() - DRIFT_LINES_MAX));
+    }
+    Failure {
+        kind: Kind::Fault,
+        message: format!("the database is not what the file declares:\n{}", lines.join("\n")),
+        hint: Some(
+            "see `punctual plan FILE`, bring it in with `punctual apply FILE`, or leave out `--strict`"
+                .to_owned(),
+        ),
+    }
+}
