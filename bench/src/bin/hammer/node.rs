@@ -95,7 +95,8 @@ impl Node {
                 return Ok(taken);
             }
             let ends_at = self.clock.now();
-            taken.extend(more.iter().map(|run| Flight { key: run.run, attempt: run.attempt, ends_at }));
+            let flights = more.iter().map(|orphan| &orphan.launch);
+            taken.extend(flights.map(|run| Flight { key: run.run, attempt: run.attempt, ends_at }));
         }
     }
 

@@ -32,7 +32,9 @@ impl Data {
         }
         let (version, updated_at) = (found + 1, to_microsecond(new.now));
         let record = DocumentRecord { version, body: new.body.clone(), updated_at };
+        let org = place.1;
         self.documents.insert(place, record);
+        self.refer_anew(org, new.kind);
         self.note_document(scope, (new.kind, "put", &new.name), updated_at)?;
         Ok(Document { kind: new.kind, name: new.name, version, body: new.body, updated_at })
     }
@@ -75,6 +77,7 @@ impl Data {
         let place = (kind.table(), scope.one()?, name);
         let is_removed = self.documents.remove(&place).is_some();
         if is_removed {
+            self.refer_anew(place.1, kind);
             let now = self.now();
             self.note_document(scope, (kind, "removed", &place.2), now)?;
         }

@@ -13,6 +13,7 @@ use super::table::{
     AttemptRecord, BreakerRecord, Definition, DocumentRecord, EventRecord, MessageRecord, RangeRecord,
     RequestRecord, RunRecord, ScheduleRecord, SealRecord, StateRecord, TransitionRecord, VersionRecord,
 };
+use crate::cache::is_sharing;
 use crate::stored::{read_counts, read_end, read_status, read_wait};
 use crate::{Cell, Document, DocumentKind, Error, Shared, Table, Token, decode};
 
@@ -109,6 +110,30 @@ impl Data {
             Err(why) => {
                 Definition::Unread { text: stored.to_owned(), why: why.to_string(), rest: Arc::new(rest()) }
             }
+        }
+    }
+
+    /// Definitions that refer to shared things by name mean them as they are now.
+    pub(super) fn refer_anew(&mut self, org: OrgKey, kind: DocumentKind) {
+        if !matches!(kind, DocumentKind::Calendar | DocumentKind::QuietHours) {
+            return;
+        }
+        let refers = |definition: &Definition| match definition {
+            Definition::Read(definition) => is_sharing(definition),
+            Definition::Unread { .. } => true,
+        };
+        let anew = |definition: &Definition| {
+            self.read_definition(org, &definition.text(), || definition.any().as_ref().clone())
+        };
+        let schedules = self.schedules.iter().filter(|(_, row)| row.org == org && refers(&row.definition));
+        let schedules: Vec<_> = schedules.map(|(key, row)| (*key, anew(&row.definition))).collect();
+        let versions = self.versions.iter().filter(|(_, row)| row.org == org && refers(&row.definition));
+        let versions: Vec<_> = versions.map(|(key, row)| (*key, anew(&row.definition))).collect();
+        for (key, definition) in schedules {
+            self.schedules.entry(key).and_modify(|row| row.definition = definition);
+        }
+        for (key, definition) in versions {
+            self.versions.entry(key).and_modify(|row| row.definition = definition);
         }
     }
 

@@ -107,8 +107,9 @@ impl Postgres {
             let shared = shared.get(&col::<i64>(row, 1)?).unwrap_or(&none);
             let (definition, invalid) = match decode(text, shared) {
                 Ok(definition) => {
-                    let kept = self.cache.get(ScheduleKey(key), version, || Ok::<_, Error>(definition))?;
-                    (kept, None)
+                    let definition = Arc::new(definition);
+                    self.cache.put(ScheduleKey(key), &definition);
+                    (definition, None)
                 }
                 Err(error) => (Arc::new(remains(text, version)), Some(error.to_string())),
             };

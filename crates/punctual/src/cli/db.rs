@@ -146,4 +146,3 @@ async fn refuse_used(target: &AnyStore, to: &Database) -> Result<(), Failure> {
         None => Ok(()),
     }
 }
-
