@@ -1,9 +1,12 @@
 //! Shared things, tokens, and answers that are given once.
 
+use punctual_plan::Schedule;
+use punctual_time::Calendar;
+
 use super::Backend;
-use super::stage::{Stage, at};
+use super::stage::{Shape, Stage, at, cron};
 use crate::{
-    Actor, Answer, Answered, AuditFilter, AuditRow, Cut, DocumentKind, Error, NewDocument, Store, Token,
+    Actor, Answer, Answered, Ask, AuditFilter, AuditRow, Cut, DocumentKind, Error, NewDocument, Store, Token,
 };
 
 fn document(name: &str, body: &str, replaces: Option<i64>) -> NewDocument {
@@ -77,6 +80,50 @@ pub async fn a_document_is_removed_once<B: Backend>(backend: &B) {
     assert!(!remove().await);
     let read = stage.store.document(stage.scope(), DocumentKind::Template, "a".to_owned()).await;
     assert_eq!(read.expect("answers"), None);
+}
+
+/// A schedule refers to a calendar by name: it means the calendar as it is, not as it was when the schedule was written
+/// or last read. Without it the schedule cannot be read, and with a new one of that name it can be again.
+pub async fn a_changed_calendar_counts_for_every_handle_at_once<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let beside = stage.beside(backend).await;
+    let put = async |dates: &[&str], now: &str| {
+        let calendar = calendar(dates);
+        let (kind, body) = (DocumentKind::Calendar, crate::calendar_body(&calendar));
+        let document = NewDocument { kind, now: at(now), ..document("free", &body, None) };
+        stage.store.put_document(stage.scope(), document).await.expect("answers");
+        calendar
+    };
+    let first = put(&["2026-01-02"], "10:00:00").await;
+    let schedule = cron("one", "* * * * *").timing(|timing| timing.windows.calendars = vec![first.clone()]);
+    stage.create(schedule, at("10:00:05")).await;
+    let check = async |expected: &Calendar| {
+        for node in [&stage, &beside] {
+            let row = node.row("one").await;
+            assert_eq!((calendars(&row.definition), &row.invalid), (vec![expected.clone()], &None));
+            let plannable = node.store.plannable(Ask::all(at("10:30:00"))).await.expect("answers");
+            let ready: Vec<_> = plannable.ready.iter().map(|one| calendars(&one.definition)).collect();
+            assert_eq!(ready, [vec![expected.clone()]]);
+        }
+    };
+    check(&first).await;
+    check(&put(&["2026-01-03", "2026-01-04"], "10:01:00").await).await;
+    let kind = DocumentKind::Calendar;
+    assert!(beside.store.remove_document(stage.scope(), kind, "free".to_owned()).await.expect("answers"));
+    for node in [&stage, &beside] {
+        let plannable = node.store.plannable(Ask::all(at("10:30:00"))).await.expect("answers");
+        assert_eq!((plannable.ready.len(), plannable.unreadable.len()), (0, 1));
+        assert!(node.row("one").await.invalid.is_some());
+    }
+    check(&put(&["2026-01-05"], "10:02:00").await).await;
+}
+
+fn calendar(dates: &[&str]) -> Calendar {
+    Calendar::new("free", dates.iter().map(|date| date.parse().expect("the suite's dates are valid")))
+}
+
+fn calendars(definition: &Schedule) -> Vec<Calendar> {
+    definition.when.timing().map(|timing| timing.windows.calendars.clone()).unwrap_or_default()
 }
 
 /// Whose a token is, is known by its hash alone.

@@ -204,6 +204,7 @@ macro_rules! conformance {
                 documents_are_listed_by_kind_and_name,
                 what_is_done_to_documents_is_audited,
                 a_document_is_removed_once,
+                a_changed_calendar_counts_for_every_handle_at_once,
                 a_token_is_known_by_its_hash,
                 a_request_is_answered_once,
                 limits_count_from_when_they_are_written,
