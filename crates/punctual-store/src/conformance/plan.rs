@@ -253,8 +253,8 @@ pub async fn the_planner_is_told_what_is_outstanding<B: Backend>(backend: &B) {
     stage.settle(second[0].run.key, Outcome::Succeeded, start + seconds(2)).await;
     assert_eq!(stage.plan(start + seconds(2)).await.len(), 1);
     let ticks = stage.runs("finish").await;
-    let ticks = ticks.iter().filter(|row| row.run.origin == Origin::Tick);
-    assert_eq!(ticks.last().map(|row| row.run.scheduled_for), Some(start + seconds(32)));
+    let mut ticks = ticks.iter().filter(|row| row.run.origin == Origin::Tick);
+    assert_eq!(ticks.next_back().map(|row| row.run.scheduled_for), Some(start + seconds(32)));
     stage.create(cron("one", "*/20 * * * * *"), at("10:01:05")).await;
     let batch = stage.store.plannable(Ask::all(at("10:01:55"))).await.expect("the store answers");
     let one = batch.ready.iter().find(|ready| ready.definition.name == "one").expect("it wants planning");

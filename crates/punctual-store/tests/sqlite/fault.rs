@@ -134,7 +134,7 @@ fn a_file_that_may_only_be_read_is_refused_and_served_again_later() {
     if was_run_as_nobody("fault::a_file_that_may_only_be_read_is_refused_and_served_again_later") {
         return;
     }
-    check_refused(|path| path.to_owned(), 0o400, 0o600);
+    check_refused(ToOwned::to_owned, 0o400, 0o600);
 }
 
 #[test]
