@@ -41,6 +41,6 @@ pub use metrics::Metrics;
 pub use settings::Settings;
 pub use start::StartError;
 pub use target::{
-    CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, SECRET_BYTES_MAX, TooFewFiles,
-    Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
+    CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, Program, SECRET_BYTES_MAX,
+    TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Pace, Window, plan};
+use punctual_plan::{Pace, Plan, Window, plan};
 use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, Store, Whose};
 use tracing::debug;
 
@@ -32,8 +32,8 @@ pub(crate) enum Planned {
     Done(Option<Timestamp>),
     /// There may be more to plan at once.
     More {
-        /// Whether a schedule was planned no further than the past: its late rows and the stretch behind them are
-        /// decided together, before any of them is admitted.
+        /// Whether a schedule had ticks in the past to decide: late rows and the stretch behind them are decided
+        /// together, before any of them is admitted.
         is_behind: bool,
     },
 }
@@ -61,8 +61,8 @@ impl Planner {
         if batch.ready.is_empty() {
             return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
         }
-        let is_behind = batch.ready.iter().any(|one| one.cursor.planned_through < now);
         let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
+        let is_behind = plans.iter().any(|one| decides_the_past(&one.plan, now));
         let fence = self.lease.fence();
         let commits = self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
         let done = plans.iter().zip(&commits).filter(|(_, commit)| **commit == Commit::Done);
@@ -83,4 +83,10 @@ impl Planner {
         let Plannable { schedule, org, definition, cursor, .. } = one;
         PlanCommit { schedule, org, definition, from: cursor, plan }
     }
+}
+
+/// Whether a plan decides over ticks whose instant has passed: the schedule was not planned in time.
+fn decides_the_past(plan: &Plan, now: Timestamp) -> bool {
+    let has_late_entry = plan.entries.iter().any(|entry| entry.scheduled_for <= now);
+    has_late_entry || !plan.closed.is_empty() || !plan.refired.is_empty() || !plan.ranges.is_empty()
 }

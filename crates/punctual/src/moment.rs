@@ -48,7 +48,7 @@ pub fn moment(text: &str, zone: &Zone, now: Timestamp) -> Result<Timestamp, Fail
     {
         return midnight(date).map(|at| at.timestamp()).map_err(|_| refuse());
     }
-    Once::parse(text, zone).map(|once| once.instant()).map_err(|_| refuse())
+    Once::parse(text, zone).map(Once::instant).map_err(|_| refuse())
 }
 
 /// So long before a moment.

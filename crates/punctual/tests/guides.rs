@@ -1,6 +1,6 @@
 //! Goal: what the README and the guides tell people to type works as it is written, and says what they say.
 //! Method: every line `$ punctual spec …` and `$ punctual simulate …` of theirs is run by the real program; tables that
-//! stand under a command are compared with what it prints.
+//! stand under a command are compared with what it prints. The commands about schedules share a database, in their order.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -86,4 +86,23 @@ fn every_trial_of_the_pages_prints_what_they_show() {
         }
     }
     assert!(count > 8, "the pages show {count} trials");
+}
+
+#[test]
+fn every_command_about_schedules_works_after_the_one_before() {
+    let home = tempfile::tempdir().expect("a folder");
+    let mut count = 0;
+    for (words, _) in commands("docs/guides/schedules.md", "") {
+        let output = Command::new(env!("CARGO_BIN_EXE_punctual"))
+            .current_dir(home.path())
+            .args(&words)
+            .env_remove("DATABASE_URL")
+            .env("XDG_DATA_HOME", home.path())
+            .output()
+            .expect("the program starts");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {said}");
+        count += 1;
+    }
+    assert!(count > 15, "the page shows {count} commands");
 }

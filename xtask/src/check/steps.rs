@@ -89,6 +89,8 @@ fn docs() -> Vec<Line> {
 
 fn tests(_pace: Pace) -> Result<String, Failure> {
     let targets = test_targets(&repository::crates(&repository::root()?)?);
+    // A test starts them as people do; built as tests they have no `main`.
+    shown(&cargo("build --workspace --examples"))?;
     shown(&tests_line(&targets))?;
     Ok(format!("end-to-end ones have a step of their own: {}", targets.end_to_end.join(", ")))
 }

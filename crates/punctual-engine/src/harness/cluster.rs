@@ -156,7 +156,7 @@ impl Cluster {
     ///
     /// # Panics
     /// When there was never such a node.
-    pub fn clock(&self, name: NodeName) -> &VirtualClock {
+    pub fn clock(&self, name: NodeName) -> &Arc<VirtualClock> {
         &self.nodes.get(name).expect("a node that was started").clock
     }
 

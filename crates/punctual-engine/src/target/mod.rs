@@ -1,6 +1,6 @@
 //! Targets: where a run goes. Each has one verb, `run`, and gives back how it ended.
 //!
-//! [`HostTargets`] chooses among them. `process` runs a program, `callback` a closure of this program; what goes to a
+//! [`HostTargets`] chooses among them; [`Program`] has closures only. `process` runs a program, `callback` a closure of this program; what goes to a
 //! queue is taken from it by a `queue::Worker`. `secret` fills in what definitions only refer to.
 
 mod callback;
@@ -9,6 +9,7 @@ mod host;
 mod leader;
 mod output;
 mod process;
+mod program;
 mod queue;
 mod redact;
 mod secret;
@@ -25,6 +26,7 @@ use crate::{Cancel, Clock, Finished, Launch, LiveOutput, OnStart, SystemClock, T
 pub use callback::{CallbackError, Callbacks};
 pub use context::Context;
 pub use host::{PROGRAMS_MAX, TooFewFiles, allow_open_files};
+pub use program::Program;
 pub use queue::{Worked, Worker, WorkerSettings};
 pub use vault::{Label, SECRET_BYTES_MAX, Vault, VaultError};
 

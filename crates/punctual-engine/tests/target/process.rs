@@ -126,7 +126,9 @@ async fn a_cancelled_program_may_clean_up_before_it_ends() {
     launched.canceller.cancel(Why::Ended);
     let finished = launched.end().await;
     assert_eq!(finished.outcome, Outcome::Cancelled { by: "the ledger".to_owned() });
-    assert_eq!(finished.output.as_deref(), Some("cleaned\n"));
+    // A shell may also say that the child it waited for was ended by the signal.
+    let output = finished.output.unwrap_or_default();
+    assert!(output.ends_with("cleaned\n"), "{output}");
 }
 
 #[tokio::test]

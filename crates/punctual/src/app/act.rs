@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use punctual_plan::{Origin, RunKey, RunState, RunStatus, ScheduleKey};
-use punctual_store::{Cancellation, Commit, RunRow, ScheduleWrite, Scope, Selector, Store, Write, Written};
+use punctual_store::{Cancellation, Commit, RunRow, ScheduleWrite, Selector, Store, Write, Written};
 
 use super::App;
 use super::find::no_run;
@@ -38,7 +38,7 @@ impl App {
         for run in runs {
             self.run(*run).await?;
         }
-        let by = self.person();
+        let by = self.identity.actor().to_owned();
         let cancellation = Cancellation { runs: runs.to_vec(), by, now: self.now().await? };
         let done = self.store.cancel_runs(self.scope.clone(), cancellation).await?;
         let mut cancelled = Vec::with_capacity(runs.len());
@@ -69,14 +69,6 @@ impl App {
         match self.write(asked.write(now)).await? {
             Written::Run(new) => Ok(Retried::New(new)),
             _ => Err(no_run(run)),
-        }
-    }
-
-    /// Who asks, for the audit log and for reasons.
-    fn person(&self) -> String {
-        match &self.scope {
-            Scope::Org { user: Some(user), .. } => user.clone(),
-            _ => "an operator".to_owned(),
         }
     }
 }

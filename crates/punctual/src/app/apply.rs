@@ -99,8 +99,14 @@ impl App {
         let mut done = 0;
         for batch in work.added.chunks(BATCH_MAX) {
             let now = self.now().await?;
-            let arrival =
-                Arrival { now, by: &by, declared_set: Some(&proposal.set), is_first: proposal.is_first };
+            let paused = self.status_of_new().await?;
+            let arrival = Arrival {
+                now,
+                by: &by,
+                paused: paused.as_ref(),
+                declared_set: Some(&proposal.set),
+                is_first: proposal.is_first,
+            };
             let writes: Vec<ScheduleWrite> = batch.iter().map(|one| creation(one, &arrival)).collect();
             for written in self.store.write_schedules(self.scope(), writes).await? {
                 written?;

@@ -8,7 +8,9 @@ use std::ops::RangeInclusive;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Basis, Hole, Origin, Recorded, RunStatus, Span, Status, Version, audit_ledger};
-use punctual_store::{AuditFilter, AuditRow, Chain, Cut, RangeRow, RunFilter, RunRow, ScheduleRow, Store};
+use punctual_store::{
+    AuditFilter, AuditRow, Chain, Cut, RangeRow, RunFilter, RunRow, ScheduleRow, Store, timing,
+};
 use punctual_time::Timing;
 
 use super::App;
@@ -16,9 +18,6 @@ use crate::Failure;
 
 /// Rows of one page of what is audited.
 const PAGE: u32 = 5_000;
-
-/// Events that are looked through for when a version had all its runs.
-const EXHAUSTIONS_MAX: u32 = 1_000;
 
 /// What an audit of one schedule found.
 #[derive(Clone, Debug)]
@@ -63,8 +62,9 @@ impl App {
         stretch: RangeInclusive<Timestamp>,
     ) -> Result<Audited, Failure> {
         let now = self.now().await?;
-        let versions = self.versions_audited(&schedule).await?;
+        let mut versions = self.versions_of(&schedule).await?;
         let (rows, ranges) = self.recorded(&schedule, &stretch).await?;
+        end_spent(&schedule, &mut versions, &rows);
         let parts = parts(&schedule, &versions, &stretch, now);
         let mut found = Audited {
             from: parts.iter().map(|part| *part.stretch.start()).min(),
@@ -83,27 +83,6 @@ impl App {
         found.recorded = found.counts.values().sum();
         found.holes.truncate(punctual_plan::AUDIT_HOLES_MAX);
         Ok(found)
-    }
-
-    /// The versions of a schedule; of those that ended, the log says when they had all their ticks.
-    async fn versions_audited(&self, schedule: &ScheduleRow) -> Result<Vec<Version>, Failure> {
-        let mut versions = self.versions_of(schedule).await?;
-        if versions.len() < 2 {
-            return Ok(versions);
-        }
-        let filter = AuditFilter {
-            schedule: Some(schedule.definition.id),
-            kind: Some("schedule.left_active".to_owned()),
-            ..AuditFilter::default()
-        };
-        let events = self.store.audit(self.scope.clone(), filter, Cut::first(EXHAUSTIONS_MAX)).await?.rows;
-        for place in 0..versions.len() - 1 {
-            let (since, until) = (versions[place].since, versions[place + 1].since);
-            let ended = events.iter().filter(|event| since <= event.at && event.at < until);
-            let ended = ended.filter(|event| event.detail.contains("exhausted")).map(|event| event.at).min();
-            versions[place].exhausted_at = versions[place].exhausted_at.or(ended);
-        }
-        Ok(versions)
     }
 
     /// Everything that the ledger has for a stretch.
@@ -151,6 +130,16 @@ impl App {
     pub async fn audit_verify(&self) -> Result<Chain, Failure> {
         Ok(self.store.verify_audit(self.scope.clone()).await?)
     }
+}
+
+/// A schedule that was enabled again after it had had all its runs owes no tick since its last one.
+fn end_spent(schedule: &ScheduleRow, versions: &mut [Version], rows: &[RunRow]) {
+    let is_spent = timing(&schedule.definition, &schedule.state).is_some_and(|timing| timing.is_exhausted());
+    let Some(last) = versions.last_mut().filter(|last| is_spent && last.exhausted_at.is_none()) else {
+        return;
+    };
+    let ticks = rows.iter().filter(|row| row.run.version == last.schedule.version);
+    last.exhausted_at = Some(ticks.map(|row| row.run.scheduled_for).max().unwrap_or(last.since));
 }
 
 /// A version and the part of the stretch in which its ticks count.

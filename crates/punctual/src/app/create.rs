@@ -96,9 +96,10 @@ impl App {
     ) -> Result<ScheduleRow, Failure> {
         let now = self.now().await?;
         let mut drafted = drafted.clone();
+        let paused = self.status_of_new().await?;
         for _ in 0..2 {
             let id = drafted.definition.id;
-            let arrival = Arrival { now, by: self.identity.actor(), declared_set, is_first: false };
+            let arrival = Arrival { declared_set, ..self.arrival(now, paused.as_ref()) };
             match self.write(creation(&drafted, &arrival)).await {
                 Ok(_) => return self.get(Selector::Id(id)).await,
                 Err(failure) if failure.kind == Kind::Conflict && failure.message.contains("the id of") => {
@@ -155,7 +156,8 @@ impl App {
         for (kind, name, body) in calendars.chain(quiet) {
             self.put_new(NewDocument { kind, name: name.clone(), body, replaces: Some(0), now }).await?;
         }
-        let arrival = Arrival { now, by: self.identity.actor(), declared_set: None, is_first: false };
+        let paused = self.status_of_new().await?;
+        let arrival = self.arrival(now, paused.as_ref());
         let writes = declared.schedules.iter().map(|one| creation(one, &arrival)).collect();
         for written in self.store.write_schedules(self.scope(), writes).await? {
             written?;
@@ -165,6 +167,11 @@ impl App {
             rows.push(self.get(Selector::Name(schedule.definition.name.clone())).await?);
         }
         Ok(rows)
+    }
+
+    /// Who makes schedules, when, and what they start as.
+    fn arrival<'a>(&'a self, now: Timestamp, paused: Option<&'a Status>) -> Arrival<'a> {
+        Arrival { now, by: self.identity.actor(), paused, declared_set: None, is_first: false }
     }
 
     /// Writes a shared thing that must be new or the same.
@@ -198,6 +205,8 @@ pub(super) struct Arrival<'a> {
     pub(super) now: Timestamp,
     /// Who pauses it, if it is disabled.
     pub(super) by: &'a str,
+    /// What an enabled one starts as during maintenance.
+    pub(super) paused: Option<&'a Status>,
     /// The set that declares it.
     pub(super) declared_set: Option<&'a str>,
     /// Whether a tick of the present minute, or second, fires at once.
@@ -206,13 +215,13 @@ pub(super) struct Arrival<'a> {
 
 /// What makes a schedule, with the first window of its ticks.
 pub(super) fn creation(drafted: &declare::Schedule, arrival: &Arrival<'_>) -> ScheduleWrite {
-    let &Arrival { now, by, declared_set, is_first } = arrival;
+    let &Arrival { now, by, paused, declared_set, is_first } = arrival;
     let definition = Arc::new(drafted.definition.clone());
     let status = match drafted.enabled {
-        true => Status::Active,
+        true => paused.cloned().unwrap_or_default(),
         false => Status::PausedManual { by: by.to_owned(), note: "created disabled".to_owned() },
     };
-    let subject = Subject::of(&definition, Cursor::starting(now)).filter(|_| drafted.enabled);
+    let subject = Subject::of(&definition, Cursor::starting(now)).filter(|_| status.is_active());
     let first = if is_first { plan_first } else { plan };
     let plan = subject.map(|subject| first(&subject, Window::at(now)));
     let note = format!("created with `{}`", definition.spec);

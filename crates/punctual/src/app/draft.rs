@@ -3,15 +3,15 @@
 use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
-use punctual_plan::{Schedule, ScheduleId, When};
+use punctual_plan::{Jitter, Schedule, ScheduleId, When};
 use punctual_store::{Cut, Document, DocumentKind, ScheduleFilter, ScheduleRow, Selector, Shared, Store};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::App;
 use super::versions::differences;
-use crate::declare::{self, Ground, Patch, export, read_keys};
-use crate::{Failure, Kind, Step};
+use crate::declare::{self, Defaults, Ground, Patch, export, read_keys};
+use crate::{Failure, Given, Kind, Settings, Step, own_file};
 
 /// The targets that this version launches; others are refused when they are stored, not when they are due.
 pub(crate) const LAUNCHED: [&str; 2] = ["process", "queue"];
@@ -166,6 +166,7 @@ impl App {
             }
         }
         let mut ground = Ground { owner: self.identity.owner(), is_kept: true, ..Ground::alone(now) };
+        ground.defaults = defaults()?;
         ground.calendars = shared.calendars.into_values().collect();
         ground.quiet_hours = shared.quiet_hours.into_iter().collect();
         for document in self.documents(DocumentKind::Template).await? {
@@ -239,4 +240,12 @@ fn refuse_target(schedule: &Schedule) -> Result<(), Failure> {
         message: format!("this version cannot launch a `{kind}` yet"),
         hint: Some(format!("it launches {}: give a program after `--`, or a `--queue`", known.join(" and "))),
     })
+}
+
+/// What schedules are that do not say, by the settings of the installation.
+fn defaults() -> Result<Defaults, Failure> {
+    let env = |name: &str| std::env::var(name).ok();
+    let settings = Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())?;
+    let jitter = Jitter { max: settings.default_jitter(), ..Jitter::default() };
+    Ok(Defaults { overlap: settings.default_overlap(), catch_up: settings.default_catch_up(), jitter })
 }

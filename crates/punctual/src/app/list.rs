@@ -50,7 +50,7 @@ impl App {
             with_deleted: listing.with_deleted,
             ..ScheduleFilter::default()
         };
-        let mut page = Page { rows: Vec::new(), next: listing.after.clone() };
+        let mut page = Page { rows: Vec::new(), next: listing.after.as_deref().map(typed) };
         loop {
             let left =
                 listing.limit.map_or(PAGE, |limit| limit - u32::try_from(page.rows.len()).unwrap_or(limit));
@@ -61,6 +61,7 @@ impl App {
             page.next = found.next;
             let is_full = listing.limit.is_some_and(|limit| page.rows.len() >= limit as usize);
             if is_full || page.next.is_none() {
+                page.next = page.next.as_deref().map(printable);
                 return Ok(page);
             }
         }
@@ -72,5 +73,30 @@ impl App {
     /// When the database fails.
     pub async fn list(&self, listing: &Listing) -> Result<Vec<ScheduleRow>, Failure> {
         Ok(self.page(listing).await?.rows)
+    }
+}
+
+/// The store's separator, which nobody can type.
+const UNIT: &str = "\u{1f}";
+
+/// A cursor that can be printed and typed again.
+fn printable(cursor: &str) -> String {
+    cursor.replace('%', "%25").replace(UNIT, "%1f")
+}
+
+/// The cursor that was printed.
+fn typed(cursor: &str) -> String {
+    cursor.replace("%1f", UNIT).replace("%25", "%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_typed_as_it_was_printed() {
+        for cursor in ["a\u{1f}7", "100%1f\u{1f}8", "%25\u{1f}%"] {
+            assert_eq!(typed(&printable(cursor)), cursor);
+        }
     }
 }

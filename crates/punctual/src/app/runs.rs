@@ -1,6 +1,6 @@
 //! Runs: the ledger as people ask for it, and what they do about single runs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Origin, RunKey, RunStatus, ScheduleId};
@@ -83,15 +83,14 @@ impl App {
         Ok(history)
     }
 
-    /// Adds the zones of schedules that are not known yet.
+    /// Adds the zones of the schedules.
     pub(super) async fn add_zones(&self, history: &mut History) -> Result<(), Failure> {
         let of_runs = history.runs.iter().map(|row| row.schedule_id);
-        let ids: Vec<ScheduleId> = of_runs.chain(history.ranges.iter().map(|row| row.schedule_id)).collect();
+        let ids: HashSet<ScheduleId> =
+            of_runs.chain(history.ranges.iter().map(|row| row.schedule_id)).collect();
         for id in ids {
-            if !history.zones.contains_key(&id) {
-                let row = self.store.schedule(self.scope.clone(), Selector::Id(id)).await?;
-                history.zones.insert(id, row.as_ref().map_or_else(Zone::utc, zone_of));
-            }
+            let row = self.store.schedule(self.scope.clone(), Selector::Id(id)).await?;
+            history.zones.insert(id, row.as_ref().map_or_else(Zone::utc, zone_of));
         }
         Ok(())
     }

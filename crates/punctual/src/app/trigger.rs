@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use punctual_plan::{Origin, RunKey};
-use punctual_store::{RunRow, ScheduleRow, ScheduleWrite, Store, Write, Written};
+use punctual_plan::{Origin, RunKey, RunStatus};
+use punctual_store::{Cut, RunFilter, RunRow, ScheduleRow, ScheduleWrite, Store, Write, Written};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -14,6 +14,9 @@ use crate::Failure;
 
 /// Somebody who waits for a run looks at least this often.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Runs of one schedule that are looked at when they are to be ended.
+const IN_FLIGHT_MAX: u32 = 1_000;
 
 /// How a run is asked for.
 #[derive(Clone, Debug, Default)]
@@ -86,6 +89,41 @@ impl App {
         };
         let wanted = Wanted { request_key: Some(request_id), is_forced: true };
         self.trigger(&row, &wanted).await
+    }
+
+    /// Checks the keys of a request; writes nothing.
+    ///
+    /// # Errors
+    /// When they cannot be meant.
+    pub async fn check_request(&self, mut keys: Map<String, Value>, told: Told<'_>) -> Result<(), Failure> {
+        keys.insert("name".to_owned(), json!("request"));
+        keys.insert("after".to_owned(), json!("1m"));
+        self.draft(&keys, told).await.map(drop)
+    }
+
+    /// The runs of a schedule that are in flight.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn in_flight(&self, row: &ScheduleRow) -> Result<Vec<RunKey>, Failure> {
+        let mut runs = Vec::new();
+        for status in [RunStatus::Enqueued, RunStatus::Running] {
+            let filter =
+                RunFilter { schedule: Some(row.definition.id), status: Some(status), ..RunFilter::default() };
+            let found = self.store.runs(self.scope(), filter, Cut::first(IN_FLIGHT_MAX)).await?;
+            runs.extend(found.rows.iter().map(|row| row.run.key));
+        }
+        Ok(runs)
+    }
+
+    /// Ends the runs of a schedule that are in flight; gives back how many.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn cancel_in_flight(&self, row: &ScheduleRow) -> Result<usize, Failure> {
+        let runs = self.in_flight(row).await?;
+        self.cancel(&runs).await?;
+        Ok(runs.len())
     }
 
     /// Waits until a run has ended.

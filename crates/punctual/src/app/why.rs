@@ -6,7 +6,9 @@ use punctual_plan::{
     Breaker, Inquiry, Neighbour, Origin, RangeRecord, Reason, Run, RunKey, ScheduleId, Upstream, Version,
     When, Why, local_instant, referred_runs, why,
 };
-use punctual_store::{Cut, RangeRow, RunFilter, RunRow, ScheduleRow, Selector, Store, VersionRow};
+use punctual_store::{
+    AuditFilter, Cut, RangeRow, RunFilter, RunRow, ScheduleRow, Selector, Store, VersionRow,
+};
 use punctual_time::{Once, Zone};
 
 use super::App;
@@ -15,6 +17,9 @@ use crate::Failure;
 
 /// Rows before a tick that are looked through for those that it was run for.
 const SLOTS_LOOK_MAX: u32 = 200;
+
+/// Events that are looked through for when a version had all its ticks.
+const EXHAUSTIONS_MAX: u32 = 1_000;
 
 /// Runs of one second that are told of.
 const RUNS_MAX: u32 = 100;
@@ -139,13 +144,29 @@ impl App {
     pub(super) async fn versions_of(&self, row: &ScheduleRow) -> Result<Vec<Version>, Failure> {
         let mut rows: Vec<VersionRow> = self.store.versions(self.scope.clone(), row.definition.id).await?;
         rows.sort_by_key(|version| version.version);
-        let last = rows.last().map(|version| version.version);
-        let version = |one: VersionRow| Version {
-            since: one.since,
-            exhausted_at: exhausted_at(row).filter(|_| Some(one.version) == last),
-            schedule: one.definition,
-        };
-        Ok(rows.into_iter().map(version).collect())
+        let version =
+            |one: VersionRow| Version { since: one.since, exhausted_at: None, schedule: one.definition };
+        let mut versions: Vec<Version> = rows.into_iter().map(version).collect();
+        if versions.len() > 1 {
+            self.date_exhaustions(row.definition.id, &mut versions).await?;
+        }
+        if let Some(last) = versions.last_mut() {
+            last.exhausted_at = exhausted_at(row);
+        }
+        Ok(versions)
+    }
+
+    /// Of versions that ended, the log says when they had all their ticks.
+    async fn date_exhaustions(&self, schedule: ScheduleId, versions: &mut [Version]) -> Result<(), Failure> {
+        let kind = Some("schedule.left_active".to_owned());
+        let filter = AuditFilter { schedule: Some(schedule), kind, ..AuditFilter::default() };
+        let events = self.store.audit(self.scope.clone(), filter, Cut::first(EXHAUSTIONS_MAX)).await?.rows;
+        for place in 1..versions.len() {
+            let (since, until) = (versions[place - 1].since, versions[place].since);
+            let within = events.iter().filter(|event| since <= event.at && event.at <= until);
+            versions[place - 1].exhausted_at = within.filter_map(|event| exhaustion(&event.detail)).min();
+        }
+        Ok(())
     }
 
     async fn range_at(&self, schedule: ScheduleId, at: Timestamp) -> Result<Option<RangeRecord>, Failure> {
@@ -205,6 +226,12 @@ impl App {
         let rows = self.store.breakers(self.scope.clone()).await?;
         Ok(rows.into_iter().find(|row| row.target == target).map(|row| row.breaker).unwrap_or_default())
     }
+}
+
+/// The instant in the sentence that says that a schedule was exhausted.
+fn exhaustion(detail: &str) -> Option<Timestamp> {
+    let at = detail.split(' ').next_back()?.parse().ok()?;
+    (Reason::Exhausted { at }.to_string() == detail).then_some(at)
 }
 
 /// When the present version of a schedule had all its ticks.

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
-use punctual::{Failure, FileSettings, Given, Settings, own_file};
+use punctual::{Database, Failure, FileSettings, Given, Identity, Settings, Source, own_file};
 
+use crate::output::settings::Place;
 use crate::output::{Output, settings};
 
 #[derive(Debug, Subcommand)]
@@ -87,9 +88,27 @@ impl SettingFlags {
 }
 
 impl Config {
-    pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
+    /// With `database`, the one that a flag or the environment names.
+    pub(crate) fn run(&self, database: Option<&str>, output: &Output) -> Result<(), Failure> {
         match self {
-            Self::Show(flags) => settings::show(output, &flags.resolve(None)?),
+            Self::Show(flags) => settings::show(output, &flags.resolve(None)?, &places(database)?),
         }
     }
+}
+
+/// The database, the org and the user that commands act for, and who named them.
+fn places(database: Option<&str>) -> Result<[Place; 3], Failure> {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let by_env = |name: &str| match set(name) {
+        Some(_) => Source::Environment(name.to_owned()),
+        None => Source::Default,
+    };
+    let by_flag = database.is_some() && set("DATABASE_URL").as_deref() != database;
+    let source = if by_flag { Source::Flag("--database".to_owned()) } else { by_env("DATABASE_URL") };
+    let Identity { org_id, user_id } = Identity::from_env()?;
+    Ok([
+        Place { name: "database", value: Some(Database::choose(database)?.to_string()), source },
+        Place { name: "org_id", value: Some(org_id), source: by_env("PUNCTUAL_ORG_ID") },
+        Place { name: "user_id", value: user_id, source: by_env("PUNCTUAL_USER_ID") },
+    ])
 }

@@ -3,11 +3,13 @@
 mod act;
 mod audit;
 mod backfill;
+mod complete;
 mod config;
 mod config_file;
 mod db;
 mod declare;
 mod log;
+mod maintenance;
 mod reload;
 mod runs;
 mod schedule;
@@ -51,8 +53,11 @@ pub(crate) struct Global {
     #[arg(long, global = true, env = "DATABASE_URL", hide_env_values = true, value_name = "DATABASE")]
     database: Option<String>,
     /// Print JSON, as is also done when the output is not a terminal
-    #[arg(long, global = true)]
+    #[arg(long, global = true, conflicts_with = "is_text")]
     json: bool,
+    /// Print text for people, as is also done on a terminal
+    #[arg(long = "text", global = true)]
+    is_text: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -63,6 +68,9 @@ enum Command {
     /// Create, list and delete schedules, and read their ledger
     #[command(subcommand)]
     Schedule(schedule::Schedule),
+    /// Put single items on a queue, without a schedule
+    #[command(subcommand)]
+    Request(schedule::Request),
     /// Show the ledger: what ran, what did not, and why
     Runs(runs::Runs),
     /// Print what a run has printed
@@ -75,7 +83,7 @@ enum Command {
     Audit(audit::Audit),
     /// Run ticks of the past; shows them first, and what the ledger has for them
     Backfill(backfill::Backfill),
-    /// Look after the installation: breakers, nodes, health
+    /// Look after the installation: breakers, nodes, health, maintenance
     #[command(subcommand)]
     System(system::System),
     /// Show the settings of this installation and where each comes from
@@ -104,6 +112,9 @@ enum Command {
     Why(why::Why),
     /// Print the JSON Schema of files of schedules, for editors
     Schema(declare::Schema),
+    /// Answer a completion script
+    #[command(hide = true)]
+    Complete(complete::Complete),
     /// Print the completions for a shell
     Completions(shell::Completions),
     /// Print the manual page, or write all pages into a folder
@@ -112,7 +123,7 @@ enum Command {
 
 /// Why an option of all commands is refused by some.
 const NO_DATABASE: &str = "`--database` has no meaning here: this command needs none";
-const NO_JSON: &str = "`--json` has no meaning here: completions and manual pages have their own form";
+const NO_JSON: &str = "`--json` has no meaning here: what is printed has its own form";
 
 const NO_WORLD: &str = "a world has no meaning without `--file`: the ledger says what happened";
 
@@ -123,17 +134,20 @@ impl Cli {
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
+            Command::Logs(_) if cli.global.json => Some(NO_JSON),
             Command::Apply(_) | Command::Export(_) => None,
             Command::Plan(plan) if !plan.is_alone() => None,
             Command::Why(why) if why.has_idle_world() => Some(NO_WORLD),
             Command::Why(why) if why.asks_database() => None,
-            Command::Cancel(_) | Command::Retry(_) => None,
+            Command::Schedule(command) if command.needs_none() && is_database_given => Some(NO_DATABASE),
+            Command::Serve(_) | Command::Schedule(_) | Command::Request(_) | Command::Complete(_) => None,
+            Command::Cancel(_) | Command::Retry(_) | Command::Config(_) => None,
             Command::Runs(_)
             | Command::Logs(_)
             | Command::Audit(_)
             | Command::Backfill(_)
             | Command::System(_) => None,
-            Command::Serve(_) | Command::Schedule(_) | Command::Worker(_) | Command::Secret(_) => None,
+            Command::Worker(_) | Command::Secret(_) => None,
             Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
@@ -148,7 +162,7 @@ impl Cli {
 
 /// Carries out a command line.
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
-    let asked = cli.global.json.then_some(Format::Json);
+    let asked = cli.global.json.then_some(Format::Json).or(cli.global.is_text.then_some(Format::Text));
     let output = Output::to_stdout(asked.unwrap_or_else(Format::for_stdout));
     let database = || Database::choose(cli.global.database.as_deref());
     match cli.command {
@@ -158,6 +172,9 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             runtime()?.block_on(async { command.run(&Secrets::open(&database()?).await?, &output).await })
         }
         Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
+        Command::Schedule(command) if command.needs_none() => command.answer(&output),
+        Command::Complete(complete) => with_app(&database()?, async |app| complete.run(app, &output).await),
+        Command::Request(request) => with_app(&database()?, async |app| request.run(app, &output).await),
         Command::Schedule(command) => with_app(&database()?, async |app| command.run(app, &output).await),
         Command::Runs(runs) => with_app(&database()?, async |app| runs.run(app, &output).await),
         Command::Logs(logs) => with_app(&database()?, async |app| logs.run(app, &output).await),
@@ -169,7 +186,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
             let database = database()?;
             with_app(&database, async |app| system.run(app, &database, &output).await)
         }
-        Command::Config(config) => config.run(&output),
+        Command::Config(config) => config.run(cli.global.database.as_deref(), &output),
         Command::Why(why) if why.asks_database() => {
             with_app(&database()?, async |app| why.ask(app, &output).await)
         }

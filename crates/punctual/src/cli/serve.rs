@@ -79,14 +79,14 @@ impl Greeting {
     }
 }
 
-fn unheard(error: std::io::Error) -> Failure {
+fn unheard(error: &std::io::Error) -> Failure {
     Failure::world(format!("cannot listen for signals: {error}"))
 }
 
 /// Turns true at the first SIGINT or SIGTERM; the second one ends the process at once.
 pub(super) fn stop_signal() -> Result<watch::Receiver<bool>, Failure> {
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(unheard)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(unheard)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| unheard(&error))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| unheard(&error))?;
     let (sender, receiver) = watch::channel(false);
     tokio::spawn(async move {
         for is_second in [false, true] {

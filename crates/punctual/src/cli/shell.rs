@@ -19,7 +19,8 @@ impl Completions {
     pub(crate) fn run(&self, output: &Output) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "punctual", &mut script);
-        output.raw(&script)
+        let script = String::from_utf8_lossy(&script).into_owned();
+        output.raw(super::complete::with_names(self.shell, script).as_bytes())
     }
 }
 

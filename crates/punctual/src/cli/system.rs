@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use punctual::{App, Consultation, Database, Failure, Health, Kind};
 
+use super::maintenance::Maintenance;
 use crate::output::{Output, system};
 
 /// Moves of a breaker in one answer.
@@ -19,6 +20,9 @@ pub(crate) enum System {
     Nodes,
     /// Check what the promises hang on; the exit code is 7 if a check fails
     Doctor(Doctor),
+    /// Pause an org or the whole installation with a note, and end that
+    #[command(subcommand)]
+    Maintenance(Maintenance),
 }
 
 #[derive(Debug, Args)]
@@ -46,6 +50,7 @@ impl System {
         match self {
             Self::Breaker(breaker) => breaker.run(app, output).await,
             Self::Nodes => system::nodes(output, &app.nodes().await?),
+            Self::Maintenance(maintenance) => maintenance.run(app, database, output).await,
             Self::Doctor(doctor) => doctor.run(app, database, output).await,
         }
     }

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{CatchUp, Jitter, JitterMode, OrgLimits, Overlap, Pace, ScheduleId, Target};
+use punctual_plan::{Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde::de::DeserializeOwned;
 
 use super::declared::Settings;
 use super::duration;
-use super::ground::{Ground, MIN_INTERVAL};
+use super::ground::{Defaults, Ground, MIN_INTERVAL};
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
@@ -19,14 +19,6 @@ use crate::{name, zone_name};
 
 /// Bytes that templates and plugins may be copied in all: 100 000 schedules with a template of 2 kB each.
 const COPIES_MAX: usize = 200_000_000;
-
-/// What schedules are that do not say.
-#[derive(Debug, Default)]
-pub(super) struct Defaults {
-    pub(super) overlap: Overlap,
-    pub(super) catch_up: CatchUp,
-    pub(super) jitter: Jitter,
-}
 
 /// What templates and plugins may multiply in all: a small file must not become a large value.
 #[derive(Debug)]
@@ -85,7 +77,7 @@ impl<'a> Builder<'a> {
         Self {
             ground,
             settings,
-            defaults: Defaults::default(),
+            defaults: ground.defaults,
             calendars: Vec::new(),
             known_calendars: ground.calendars.clone(),
             quiet_hours: BTreeMap::new(),
@@ -180,10 +172,10 @@ impl<'a> Builder<'a> {
             settings.limits = org_limits(&limits);
         }
         self.defaults = Defaults {
-            overlap: Word::of(raw.default_overlap_policy).unwrap_or_default(),
-            catch_up: Word::of(raw.default_catchup_policy).unwrap_or_default(),
+            overlap: Word::of(raw.default_overlap_policy).unwrap_or(self.defaults.overlap),
+            catch_up: Word::of(raw.default_catchup_policy).unwrap_or(self.defaults.catch_up),
             jitter: Jitter {
-                max: raw.default_jitter_ms.map(millis).unwrap_or_default(),
+                max: raw.default_jitter_ms.map_or(self.defaults.jitter.max, millis),
                 mode: JitterMode::After,
             },
         };

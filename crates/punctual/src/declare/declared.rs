@@ -65,7 +65,12 @@ impl Declared {
 #[derive(Clone, Debug)]
 pub struct Names<'a>(HashMap<ScheduleId, &'a str>);
 
-impl Names<'_> {
+impl<'a> Names<'a> {
+    /// Names that are known from elsewhere.
+    pub fn of(names: impl IntoIterator<Item = (ScheduleId, &'a str)>) -> Self {
+        Self(names.into_iter().collect())
+    }
+
     /// The name of a schedule, if it is declared.
     ///
     /// ```

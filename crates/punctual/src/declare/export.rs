@@ -44,6 +44,24 @@ pub fn export(schedule: &Schedule, names: &dyn Fn(ScheduleId) -> Option<String>)
     keys.0
 }
 
+/// What limits when a schedule fires, by the same keys, whatever its text says of them: `anchor`, `dst`, `on`, bounds and
+/// windows.
+pub fn limits(schedule: &Schedule, names: &dyn Fn(ScheduleId) -> Option<String>) -> Map<String, Value> {
+    let called = |id: ScheduleId| names(id).unwrap_or_else(|| id.to_string());
+    let mut keys = Keys(Map::new());
+    match &schedule.when {
+        When::Ticks(timing) => {
+            let anchor = matches!(timing.spec, Spec::Every(_)).then(|| json!(timing.anchor.name()));
+            keys.some("anchor", anchor);
+            keys.dst(timing.dst);
+            let (zone, bounds) = (&timing.zone, timing.bounds);
+            keys.frame(&Frame { zone, bounds, windows: timing.windows.clone() });
+        }
+        When::Chain(chain) => keys.chain(chain, &called),
+    }
+    keys.0
+}
+
 /// A duration as it is declared: `90s`, `5m`, `2h`, `250ms`.
 pub fn length(duration: SignedDuration) -> String {
     let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
@@ -90,12 +108,16 @@ impl Keys {
         if !is_zone_said {
             self.zone(frame.zone);
         }
-        let DstRule { gap, fold } = timing.dst;
+        self.dst(timing.dst);
+        self.frame(&frame);
+    }
+
+    fn dst(&mut self, rule: DstRule) {
+        let DstRule { gap, fold } = rule;
         let mut dst = Map::new();
         dst.extend(gap.map(|gap| ("gap".to_owned(), json!(gap.to_string()))));
         dst.extend(fold.map(|fold| ("fold".to_owned(), json!(fold.to_string()))));
         self.some("dst", (!dst.is_empty()).then_some(Value::Object(dst)));
-        self.frame(&frame);
     }
 
     fn chain(&mut self, chain: &Chain, called: &dyn Fn(ScheduleId) -> String) {

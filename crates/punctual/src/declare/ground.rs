@@ -4,12 +4,23 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Owner, ScheduleId, Target};
+use punctual_plan::{CatchUp, Jitter, Overlap, Owner, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours};
 use serde_json::Value;
 
 /// The smallest distance between two ticks without a setting.
 pub(super) const MIN_INTERVAL: SignedDuration = SignedDuration::from_secs(1);
+
+/// What schedules are that do not say, unless a file says otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Defaults {
+    /// `if_running`.
+    pub overlap: Overlap,
+    /// `catch_up`.
+    pub catch_up: CatchUp,
+    /// `jitter`.
+    pub jitter: Jitter,
+}
 
 /// What schedules may refer to beside what is declared with them.
 ///
@@ -45,6 +56,8 @@ pub struct Ground {
     pub targets: BTreeMap<String, Arc<Target>>,
     /// The smallest distance between two ticks, unless a file says otherwise.
     pub min_interval: SignedDuration,
+    /// What schedules are that do not say.
+    pub defaults: Defaults,
 }
 
 impl Ground {
@@ -61,6 +74,7 @@ impl Ground {
             templates: BTreeMap::new(),
             targets: BTreeMap::new(),
             min_interval: MIN_INTERVAL,
+            defaults: Defaults::default(),
         }
     }
 }

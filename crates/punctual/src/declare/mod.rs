@@ -46,9 +46,9 @@ pub(crate) use nearest::hint as nearest_hint;
 
 pub use declared::{Declared, Names, Schedule, Settings};
 pub use duration::parse as duration;
-pub use export::{export, length};
+pub use export::{export, length, limits};
 pub use forecast::{DAY, Forecast};
-pub use ground::Ground;
+pub use ground::{Defaults, Ground};
 pub use keys::read_keys;
 pub use overlay::Overlay;
 pub use patch::Patch;

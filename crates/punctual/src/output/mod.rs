@@ -10,6 +10,8 @@ pub(crate) mod plan;
 mod progress;
 pub(crate) mod run;
 pub(crate) mod runs;
+mod schedule;
+pub(crate) mod schedule_text;
 pub(crate) mod schedules;
 pub(crate) mod secrets;
 pub(crate) mod settings;
@@ -69,6 +71,11 @@ impl Output {
             }
         };
         to_stdout(said.as_bytes())
+    }
+
+    /// Whether programs read it.
+    pub(crate) fn is_json(&self) -> bool {
+        self.format == Format::Json
     }
 
     /// Many JSON values, one a line, whatever they are written to.

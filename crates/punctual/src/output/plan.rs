@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual::Failure;
-use punctual::declare::{DAY, Declared, Forecast, Names, Schedule};
+use punctual::declare::{DAY, Declared, Forecast, Names, Schedule, length};
 use punctual_plan::{Action, Launch, Policy, ProcessLimits, Target, When};
 use punctual_time::{Mark, Tick, Zone};
 use serde_json::{Map, Value, json};
@@ -187,19 +187,6 @@ pub(super) fn policies(policy: &Policy, names: &Names<'_>) -> Map<String, Value>
         ("depends_timeout", duration(depends_on.map(|depends| depends.timeout))),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-/// A duration as it is declared: `90s`, `5m`, `2h`, `250ms`.
-fn length(duration: SignedDuration) -> String {
-    let (seconds, millis) = (duration.as_secs(), duration.subsec_millis());
-    match (seconds, millis) {
-        (_, 1..) => format!("{}ms", duration.as_millis()),
-        (0, _) => "0s".to_owned(),
-        _ if seconds % 86_400 == 0 => format!("{}d", seconds / 86_400),
-        _ if seconds % 3600 == 0 => format!("{}h", seconds / 3600),
-        _ if seconds % 60 == 0 => format!("{}m", seconds / 60),
-        _ => format!("{seconds}s"),
-    }
 }
 
 fn text(plan: &Plan<'_>) -> String {

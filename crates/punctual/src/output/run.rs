@@ -28,6 +28,7 @@ pub(super) struct RunJson<'a> {
     request_id: Option<&'a str>,
     run_id: Option<&'a str>,
     attempt: u32,
+    retry_at: Option<Timestamp>,
     enqueued_at: Option<Timestamp>,
     started_at: Option<Timestamp>,
     completed_at: Option<Timestamp>,
@@ -57,6 +58,10 @@ impl<'a> RunJson<'a> {
             request_id: request_id(row),
             run_id: row.executor_run_id.as_deref(),
             attempt: attempt(row),
+            retry_at: match row.run.state {
+                RunState::Retrying { at, .. } => Some(at),
+                _ => None,
+            },
             enqueued_at: row.enqueued_at,
             started_at: row.started_at,
             completed_at: row.completed_at,

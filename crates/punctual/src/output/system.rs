@@ -1,7 +1,7 @@
 //! The installation on the screen.
 
 use jiff::tz::TimeZone;
-use punctual::{BreakerHistory, Check, Failure, Nodes, is_alive};
+use punctual::{BreakerHistory, Check, Extent, Failure, Maintenance, Nodes, is_alive};
 use punctual_plan::Breaker;
 use punctual_store::{BreakerRow, NodeRow, TransitionRow};
 use serde_json::{Value, json};
@@ -165,5 +165,63 @@ pub(crate) fn checks(output: &Output, checks: &[Check]) -> Result<(), Failure> {
             format!("{:<4}  {:<16}  {}\n{hint}", check.health.name(), check.name, check.text)
         };
         checks.iter().map(line).collect()
+    })
+}
+
+/// What the end of a maintenance came to.
+#[derive(Clone, Copy)]
+pub(crate) struct Ended<'a> {
+    /// Whether it was on.
+    pub(crate) was_on: bool,
+    /// Schedules that were enabled.
+    pub(crate) resumed: usize,
+    /// What still pauses the org.
+    pub(crate) left: &'a [Maintenance],
+}
+
+fn maintenance_json(one: &Maintenance) -> Value {
+    json!({"extent": extent(one.extent), "note": one.note, "by": one.by, "since": one.since})
+}
+
+fn extent(extent: Extent) -> &'static str {
+    match extent {
+        Extent::Org => "org",
+        Extent::Installation => "installation",
+    }
+}
+
+/// A maintenance that began.
+pub(crate) fn paused(output: &Output, one: &Maintenance, count: usize) -> Result<(), Failure> {
+    let json = json!({"maintenance": maintenance_json(one), "paused": count});
+    output.write(&json, || {
+        format!("paused {count} schedules of the {}; `off` enables them again\n", extent(one.extent))
+    })
+}
+
+/// A maintenance that ended.
+pub(crate) fn resumed(output: &Output, ended: Ended<'_>) -> Result<(), Failure> {
+    let left: Vec<Value> = ended.left.iter().map(maintenance_json).collect();
+    let json = json!({"ended": ended.was_on, "resumed": ended.resumed, "left": left});
+    output.write(&json, || {
+        let said = match ended.was_on {
+            true => "the maintenance is over",
+            false => "there was no maintenance",
+        };
+        let left: String = ended.left.iter().map(line).collect();
+        format!("{said}; {} schedules are enabled again\n{left}", ended.resumed)
+    })
+}
+
+fn line(one: &Maintenance) -> String {
+    let since = clock(one.since, &TimeZone::UTC);
+    format!("the {} is paused since {since} by {}: {}\n", extent(one.extent), one.by, one.note)
+}
+
+/// What pauses the org.
+pub(crate) fn maintenance(output: &Output, pauses: &[Maintenance]) -> Result<(), Failure> {
+    let json = json!({"maintenance": pauses.iter().map(maintenance_json).collect::<Vec<_>>()});
+    output.write(&json, || match pauses.is_empty() {
+        true => "no maintenance: schedules run\n".to_owned(),
+        false => pauses.iter().map(line).collect(),
     })
 }

@@ -52,8 +52,14 @@ impl Person {
 
     /// Starts `serve` and waits until it says that it is ready.
     pub(crate) fn serve(&self) -> Serving {
+        self.serve_with(&[])
+    }
+
+    /// Starts `serve` with more variables in its environment.
+    pub(crate) fn serve_with(&self, variables: &[(&str, String)]) -> Serving {
         let mut child = self
             .command(&["serve", "--log-format", "json"])
+            .envs(variables.iter().cloned())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -77,6 +83,11 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
+    /// Its process id.
+    pub(crate) fn id(&self) -> String {
+        self.child.id().to_string()
+    }
+
     /// Waits for a line of the log that holds `text`.
     pub(crate) fn wait_for(&mut self, text: &str) -> Value {
         loop {
@@ -95,7 +106,7 @@ impl Serving {
 
     /// Sends SIGTERM and waits for a good end.
     pub(crate) fn stop(mut self) {
-        let id = self.child.id().to_string();
+        let id = self.id();
         let sent = Command::new("kill").args(["-TERM", &id]).status().expect("kill exists");
         assert!(sent.success());
         // The log is read to its end, so that the program is never blocked on it.

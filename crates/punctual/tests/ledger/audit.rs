@@ -12,13 +12,13 @@ fn line<'a>(words: &[&'a str]) -> Vec<&'a str> {
     [words, &STRETCH].concat()
 }
 
-async fn proved(kind: Kind, story: &Story, expected: Value) -> Ground {
+async fn proved(kind: Kind, story: &Story, expected: &Value) -> Ground {
     let ground = lived(kind, story).await;
     let found = ground.json(&line(&["audit", "--all"]));
     let one = &found["audits"][0];
     assert_eq!(
         (&found["whole"], &one["proved"], &one["counts"]),
-        (&json!(true), &json!(true), &expected),
+        (&json!(true), &json!(true), expected),
         "{found}"
     );
     assert_eq!(one["planned"], one["recorded"], "{found}");
@@ -26,9 +26,9 @@ async fn proved(kind: Kind, story: &Story, expected: Value) -> Ground {
 }
 
 async fn holes(kind: Kind) {
-    proved(kind, &outage(), json!({"missed": 5, "success": 1})).await;
-    proved(kind, &pause(), json!({"missed": 3, "success": 2})).await;
-    let ground = proved(kind, &overlapping(), json!({"skipped": 2, "success": 2})).await;
+    proved(kind, &outage(), &json!({"missed": 5, "success": 1})).await;
+    proved(kind, &pause(), &json!({"missed": 3, "success": 2})).await;
+    let ground = proved(kind, &overlapping(), &json!({"skipped": 2, "success": 2})).await;
     ground.alter("DELETE FROM runs WHERE key = 2").await;
     let output = ground.run(&line(&["audit", "backup"]));
     assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
@@ -110,6 +110,12 @@ fn an_exhausted_schedule_owes_no_further_ticks() {
             (&json!(1), &Value::Null, &json!(true)),
             "{found}"
         );
+        // The log says when a version that was replaced had all its runs.
+        let more = stage.row("mail").await.definition.as_ref().clone();
+        let edit = stage.edit("mail", more, at("10:47:00")).await;
+        stage.write(edit).await;
+        let found = ground.json(&line(&["audit", "mail"]));
+        assert_eq!((&found["audits"][0]["planned"], &found["whole"]), (&json!(1), &json!(true)), "{found}");
     });
 }
 

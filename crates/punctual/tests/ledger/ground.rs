@@ -82,8 +82,10 @@ impl Ground {
         String::from_utf8(output.stdout).expect("text").replace("\r\n", "\n")
     }
 
-    /// Runs a statement as somebody with a tool of their own.
+    /// Runs a statement as somebody with a tool of their own; `{database}` is the name of the database.
     pub(crate) async fn alter(&self, statement: &str) {
+        let base = self.url.split_once('?').map_or(self.url.as_str(), |(base, _)| base);
+        let statement = &statement.replace("{database}", base.rsplit('/').next().unwrap_or_default());
         match self.kind {
             Kind::Sqlite => {
                 let script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \

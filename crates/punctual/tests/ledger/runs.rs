@@ -1,5 +1,8 @@
 //! The ledger is shown as it was asked for.
 
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::Outcome;
+use punctual_store::conformance::stage::{Shape, cron};
 use serde_json::Value;
 
 use crate::asked::lived;
@@ -44,6 +47,51 @@ fn runs_are_chosen_by_schedule_state_origin_and_time() {
 #[test]
 fn runs_are_chosen_by_schedule_state_origin_and_time_on_postgres() {
     block_on(filters(Kind::Postgres));
+}
+
+async fn hastened(kind: Kind) {
+    let ground = Ground::new(kind).await;
+    let stage = ground.stage().await;
+    let now = Timestamp::now();
+    let schedule = cron("mail", "0 0 1 1 *").policy(|policy| {
+        policy.retry_after = Some(SignedDuration::from_hours(1));
+    });
+    let key = stage.create(schedule, now).await;
+    let run = stage.trigger(key, "k", now).await;
+    stage.admit(now).await;
+    stage.settle(run, Outcome::Exited { code: 1 }, now).await;
+    let is_due = async || stage.due(Timestamp::now()).await.rows.iter().any(|row| row.due.run == run);
+    assert!(!is_due().await, "its next attempt comes in an hour");
+    let retried = ground.json(&["retry", &run.to_string()]);
+    assert_eq!((&retried["new"], &retried["run_id"]), (&Value::from(false), &run.to_string().into()));
+    assert!(is_due().await, "it comes now");
+    assert_eq!(stage.events("run.hastened").await.len(), 1);
+}
+
+#[test]
+fn a_retry_that_is_planned_comes_now() {
+    block_on(hastened(Kind::Sqlite));
+}
+
+#[test]
+fn a_retry_that_is_planned_comes_now_on_postgres() {
+    block_on(hastened(Kind::Postgres));
+}
+
+async fn doubtful(kind: Kind) {
+    let ground = lived(kind, &overlapping()).await;
+    ground.alter("ALTER DATABASE {database} SET synchronous_commit = off").await;
+    let output = ground.run(&["system", "doctor"]);
+    let found: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let checks = found["checks"].as_array().expect("a list");
+    let check = |name: &str| checks.iter().find(|check| check["name"] == name).expect("a check").clone();
+    assert_eq!((check("durability")["state"].as_str(), output.status.code()), (Some("fail"), Some(7)));
+    assert_eq!(check("clock_offset")["state"], "ok");
+}
+
+#[test]
+fn a_server_that_may_lose_commits_is_found_on_postgres() {
+    block_on(doubtful(Kind::Postgres));
 }
 
 #[test]

@@ -1,0 +1,229 @@
+//! Every flag of a schedule's fields: its name, the key that it sets, and how its text becomes a value.
+
+use punctual::Failure;
+use serde_json::{Map, Value, json};
+
+/// A flag and the key that it sets.
+#[derive(Debug)]
+pub(super) struct Flag {
+    pub(super) name: &'static str,
+    /// The key, such as `grace` or `launch.attempts`.
+    pub(super) path: &'static str,
+    pub(super) form: Form,
+    pub(super) value: &'static str,
+    pub(super) help: &'static str,
+    pub(super) heading: &'static str,
+    /// The kind of target that it belongs to, if to one.
+    pub(super) target: Option<&'static str>,
+    /// Whether it can be cleared.
+    pub(super) is_optional: bool,
+}
+
+/// How a text becomes a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Form {
+    /// As it is.
+    Text,
+    /// A whole number.
+    Number,
+    /// JSON.
+    Json,
+    /// Words, by commas or by repetition.
+    List,
+    /// `KEY=VALUE`, by repetition.
+    Pairs,
+    /// `30s`, or `30s around`.
+    Jitter,
+}
+
+impl Form {
+    pub(super) fn is_many(self) -> bool {
+        matches!(self, Self::List | Self::Pairs)
+    }
+}
+
+impl Flag {
+    /// The value that it sets its key to. A number that is none stays text, for the one check of all keys to refuse.
+    pub(super) fn value(&self, texts: &[String]) -> Result<Value, Failure> {
+        let text = texts.last().map(String::as_str).unwrap_or_default();
+        match self.form {
+            Form::Text => Ok(json!(text)),
+            Form::Number => Ok(text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number))),
+            Form::Json => serde_json::from_str(text).map_err(|error| {
+                let hint = r#"write an object such as `{"key": "value"}`, in single quotes for the shell"#;
+                Failure::invalid(format!("--{}: this is not JSON: {error}", self.name), hint)
+            }),
+            Form::List => {
+                let words = texts.iter().flat_map(|text| text.split(','));
+                Ok(words.map(str::trim).filter(|word| !word.is_empty()).map(Value::from).collect())
+            }
+            Form::Pairs => {
+                let mut pairs = Map::new();
+                for text in texts {
+                    let (key, value) = text.split_once('=').ok_or_else(|| {
+                        let message = format!("--{}: `{text}` sets nothing", self.name);
+                        Failure::invalid(message, "write it as `KEY=VALUE`")
+                    })?;
+                    pairs.insert(key.to_owned(), json!(value));
+                }
+                Ok(Value::Object(pairs))
+            }
+            Form::Jitter => Ok(match text.split_once(' ') {
+                Some((max, mode)) => json!({"max": max, "mode": mode.trim()}),
+                None => json!(text),
+            }),
+        }
+    }
+}
+
+const fn flag(name: &'static str, path: &'static str, value: &'static str, help: &'static str) -> Flag {
+    Flag { name, path, form: Form::Text, value, help, heading: "Fields", target: None, is_optional: true }
+}
+
+impl Flag {
+    const fn of(mut self, form: Form) -> Self {
+        self.form = form;
+        self
+    }
+
+    const fn under(mut self, heading: &'static str) -> Self {
+        self.heading = heading;
+        self
+    }
+
+    /// A way to say when; one of them stays.
+    const fn when(mut self) -> Self {
+        self.heading = "When, one of";
+        self.is_optional = false;
+        self
+    }
+
+    const fn target(mut self, kind: &'static str) -> Self {
+        self.heading = "Target, one of";
+        self.target = Some(kind);
+        self
+    }
+}
+
+const LIMITS: &str = "Limits of when";
+const POLICIES: &str = "Policies";
+
+/// Every flag.
+pub(super) const FLAGS: [Flag; 54] = [
+    flag("cron", "cron", "EXPR", "A cron expression of five fields, or six with seconds first").when(),
+    flag("schedule", "schedule", "TEXT", "Plain English, such as `every weekday at 9am`").when(),
+    flag("every", "every", "INTERVAL", "An interval: `90s`, `5m`, `2h`, `1d`, `2 weeks`, `monthly`").when(),
+    flag("at", "at", "TIME", "One instant: RFC 3339, or a local time in the zone").when(),
+    flag("after", "after", "DELAY", "Once, this long from now").when(),
+    flag("on", "on.schedule", "NAME", "After the runs of another schedule").when(),
+    flag("on-outcome", "on.outcome", "END", "Which end of its runs counts: success, failure or finish")
+        .under(LIMITS),
+    flag("on-delay", "on.delay", "DELAY", "How long after it").under(LIMITS),
+    flag(
+        "timezone",
+        "timezone",
+        "ZONE",
+        "The zone of local times, by its IANA name, or `local` [default: UTC]",
+    )
+    .under(LIMITS),
+    flag("dialect", "dialect", "DIALECT", "How --cron is read: standard, posix or quartz").under(LIMITS),
+    flag("anchor", "anchor", "ANCHOR", "What --every is reckoned from: fixed, last_start or last_finish")
+        .under(LIMITS),
+    flag("start-at", "start_at", "TIME", "No tick before this time").under(LIMITS),
+    flag("end-at", "end_at", "TIME", "No tick after this time").under(LIMITS),
+    flag("max-runs", "max_runs", "COUNT", "How many runs there are in all").of(Form::Number).under(LIMITS),
+    flag("only-between", "only_between", "FROM-TO", "Only in this part of the day, such as 08:00-18:00")
+        .under(LIMITS),
+    flag("not-on", "not_on", "DAYS", "Not on these weekdays and calendars, by commas")
+        .of(Form::List)
+        .under(LIMITS),
+    flag("quiet-hours", "quiet_hours", "NAMES", "Not in these quiet hours, by commas")
+        .of(Form::List)
+        .under(LIMITS),
+    flag("dst-gap", "dst.gap", "RULE", "Times that the clock skips: shift or skip").under(LIMITS),
+    flag("dst-fold", "dst.fold", "RULE", "Times that the clock repeats: first, last or both").under(LIMITS),
+    flag("if-running", "if_running", "POLICY", "While a run is in flight: skip, allow, queue or cancel")
+        .under(POLICIES),
+    flag("catch-up", "catch_up", "POLICY", "Ticks that were missed: skip, run_once, run_all or spread")
+        .under(POLICIES),
+    flag("max-catch-up", "max_catch_up", "COUNT", "How many of them are made up")
+        .of(Form::Number)
+        .under(POLICIES),
+    flag("missed-audit-max", "missed_audit_max", "COUNT", "How many of them have an audit event each")
+        .of(Form::Number)
+        .under(POLICIES),
+    flag("grace", "grace", "TIME", "How late a tick may be and still run").under(POLICIES),
+    flag("start-deadline", "start_deadline", "TIME", "A tick that cannot start within this is skipped")
+        .under(POLICIES),
+    flag("jitter", "jitter", "TIME", "How far ticks are moved: `30s`, or `30s around` for both sides")
+        .of(Form::Jitter)
+        .under(POLICIES),
+    flag("retry-after", "retry_after", "TIME", "How long after a failed run it is tried again")
+        .under(POLICIES),
+    flag("run-timeout", "run_timeout", "TIME", "How long a run may take").under(POLICIES),
+    flag(
+        "max-consecutive-failures",
+        "max_consecutive_failures",
+        "COUNT",
+        "Failures in a row that disable it; 0 for never",
+    )
+    .of(Form::Number)
+    .under(POLICIES),
+    flag("delivery", "delivery", "POLICY", "A run in doubt: at_least_once or at_most_once").under(POLICIES),
+    flag("guard", "guard", "KEY", "At most one run with this key is outstanding, across schedules")
+        .under(POLICIES),
+    flag("lane", "lane", "KEY", "Schedules with the same lane take turns").under(POLICIES),
+    flag("depends-on", "depends_on", "NAMES", "Schedules whose latest tick must have succeeded")
+        .of(Form::List)
+        .under(POLICIES),
+    flag("depends-timeout", "depends_timeout", "TIME", "How long to wait for them").under(POLICIES),
+    flag("launch-attempts", "launch.attempts", "COUNT", "How often a launch is tried")
+        .of(Form::Number)
+        .under(POLICIES),
+    flag(
+        "launch-delay",
+        "launch.delay",
+        "TIME",
+        "The wait before the second attempt, doubled for each further one",
+    )
+    .under(POLICIES),
+    flag("env", "target.env", "KEY=VALUE", "A variable of the program").of(Form::Pairs).target("process"),
+    flag("cwd", "target.cwd", "FOLDER", "Where the program runs").target("process"),
+    flag("queue", "target.queue", "QUEUE", "A queue from which workers take runs [default: the worker type]")
+        .target("queue"),
+    flag("worker-type", "target.worker_type", "TYPE", "What kind of worker takes it").target("queue"),
+    flag("prompt", "target.prompt", "TEXT", "What the worker is asked").target("queue"),
+    flag("repo-url", "target.repo_url", "URL", "The repository that it works on").target("queue"),
+    flag("branch", "target.branch", "BRANCH", "The branch of it [default: main]").target("queue"),
+    flag("context", "target.context", "JSON", "What the worker should know").of(Form::Json).target("queue"),
+    flag("config", "target.config", "JSON", "How the worker should work").of(Form::Json).target("queue"),
+    flag("webhook", "target.url", "URL", "A web request").target("webhook"),
+    flag("message", "target.message", "JSON", "A message, from this template")
+        .of(Form::Json)
+        .target("message"),
+    flag("workflow", "target.workflow_id", "ID", "A workflow of the workflow store").target("workflow"),
+    flag("workflow-version", "target.version", "VERSION", "Which version of it")
+        .of(Form::Number)
+        .target("workflow"),
+    flag("payload", "payload", "JSON", "What its runs carry").of(Form::Json),
+    flag("description", "description", "TEXT", "What it is for"),
+    flag("tags", "tags", "TAGS", "Words to choose many schedules by, by commas").of(Form::List),
+    flag("template", "template", "NAME", "The stored template that it begins with"),
+    flag("set", "set", "KEY=VALUE", "What fills the template").of(Form::Pairs),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_a_schedule_has_a_flag() {
+        let schema = punctual::declare::schema();
+        let keys = schema["$defs"]["Schedule"]["properties"].as_object().expect("keys");
+        let without = ["name", "enabled", "target", "anchor_at", "quiet_hours_policy_id"];
+        for key in keys.keys().filter(|key| !without.contains(&key.as_str())) {
+            let has = |flag: &Flag| flag.path == key || flag.path.starts_with(&format!("{key}."));
+            assert!(FLAGS.iter().any(has), "{key}");
+        }
+    }
+}
