@@ -147,6 +147,14 @@ pub trait Store: Send + Sync + 'static {
         now: Timestamp,
     ) -> impl Future<Output = Result<Retained, Error>> + Send;
 
+    /// Takes schedules out of `active` as `paused_invalid` that cannot be read any more, with what is wrong; those that
+    /// can be read by now stay. Gives back how many left.
+    fn pause_invalid(
+        &self,
+        now: Timestamp,
+        schedules: Vec<ScheduleKey>,
+    ) -> impl Future<Output = Result<usize, Error>> + Send;
+
     /// Of the attempts that a node has in hand, those whose run is over, or is another attempt's or node's by now.
     fn ended(&self, attempts: Vec<Attempt>) -> impl Future<Output = Result<Vec<RunKey>, Error>> + Send;
 

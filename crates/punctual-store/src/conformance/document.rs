@@ -1,6 +1,6 @@
 //! Shared things, tokens, and answers that are given once.
 
-use punctual_plan::Schedule;
+use punctual_plan::{Schedule, Status};
 use punctual_time::Calendar;
 
 use super::Backend;
@@ -116,6 +116,37 @@ pub async fn a_changed_calendar_counts_for_every_handle_at_once<B: Backend>(back
         assert!(node.row("one").await.invalid.is_some());
     }
     check(&put(&["2026-01-05"], "10:02:00").await).await;
+}
+
+/// A schedule that refers to what is gone leaves `active` by itself, with what is wrong; the others go on, and a valid
+/// edit brings it back.
+pub async fn what_cannot_be_read_is_paused_and_nothing_else<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let free = calendar(&["2026-01-02"]);
+    let (kind, body) = (DocumentKind::Calendar, crate::calendar_body(&free));
+    let document = NewDocument { kind, ..document("free", &body, None) };
+    stage.store.put_document(stage.scope(), document).await.expect("answers");
+    let broken = cron("broken", "* * * * *").timing(|timing| timing.windows.calendars = vec![free]);
+    let keys = vec![
+        stage.create(broken, at("10:00:05")).await,
+        stage.create(cron("whole", "* * * * *"), at("10:00:05")).await,
+    ];
+    let pause = async |now: &str| stage.store.pause_invalid(at(now), keys.clone()).await.expect("answers");
+    assert_eq!(pause("10:00:10").await, 0, "both can be read");
+    stage.store.remove_document(stage.scope(), kind, "free".to_owned()).await.expect("answers");
+    assert_eq!(pause("10:00:20").await, 1);
+    assert_eq!(pause("10:00:21").await, 0, "once");
+    let row = stage.row("broken").await;
+    let error = "there is no calendar `free` any more".to_owned();
+    assert_eq!((row.state.status, row.left_at), (Status::PausedInvalid { error }, Some(at("10:00:20"))));
+    assert_eq!(row.next_run_at, None);
+    assert!(stage.row("whole").await.state.status.is_active());
+    let plannable = stage.store.plannable(Ask::all(at("10:30:00"))).await.expect("answers");
+    assert_eq!((plannable.ready.len(), plannable.unreadable.len()), (1, 0));
+    let edit = stage.edit("broken", cron("broken", "* * * * *"), at("10:00:30")).await;
+    stage.write(edit).await;
+    assert!(stage.row("broken").await.state.status.is_active());
+    assert_eq!(stage.row("broken").await.next_run_at, Some(at("10:01:00")));
 }
 
 fn calendar(dates: &[&str]) -> Calendar {

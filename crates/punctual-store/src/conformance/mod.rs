@@ -205,6 +205,7 @@ macro_rules! conformance {
                 what_is_done_to_documents_is_audited,
                 a_document_is_removed_once,
                 a_changed_calendar_counts_for_every_handle_at_once,
+                what_cannot_be_read_is_paused_and_nothing_else,
                 a_token_is_known_by_its_hash,
                 a_request_is_answered_once,
                 limits_count_from_when_they_are_written,

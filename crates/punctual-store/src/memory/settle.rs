@@ -211,12 +211,14 @@ impl Data {
     }
 
     /// Takes a schedule out of `active` for a reason of its own.
-    fn leave(&mut self, schedule: ScheduleKey, status: &Status, moment: Moment) {
+    pub(super) fn leave(&mut self, schedule: ScheduleKey, status: &Status, moment: Moment) {
         let (Some(definition), Some(state)) = (self.present(schedule).cloned(), self.states.get(&schedule))
         else {
             return;
         };
-        let timing = timing(&definition, &state.state()).filter(|_| state.spent_at.is_none());
+        // What cannot be read has no ticks that could be accounted for.
+        let is_known = state.spent_at.is_none() && !matches!(status, Status::PausedInvalid { .. });
+        let timing = timing(&definition, &state.state()).filter(|_| is_known);
         let open = self.opens(schedule);
         let before = Before {
             timing: timing.as_ref(),

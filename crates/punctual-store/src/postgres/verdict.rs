@@ -269,7 +269,7 @@ impl Postgres {
     }
 
     /// A schedule that failed too often leaves `active`: what is armed ahead vanishes, what is due is skipped.
-    async fn disable(
+    pub(super) async fn disable(
         &self,
         tx: &Tx,
         (schedule, org): (ScheduleKey, OrgKey),

@@ -89,13 +89,14 @@ pub(super) fn write_changed(
     writer.write(at, definition, &changed.plan)
 }
 
-/// A schedule leaves `active` because of what its runs came to.
+/// A schedule leaves `active` because of what its runs came to, or because it cannot be read any more.
 pub(super) fn disable(db: &Db, schedule: ScheduleKey, status: &Status, now: Timestamp) -> Result<(), Error> {
     // Only what is active leaves.
     let Some(stand) = Stand::of(db, schedule)?.filter(|stand| stand.is_active) else { return Ok(()) };
-    let definition = db.definition(schedule, stand.version)?;
+    let (definition, invalid) = db.readable(schedule, stand.version)?;
     let open = open_rows(db, schedule)?;
-    let timing = stand.timing(&definition);
+    // What cannot be read has no ticks that could be accounted for.
+    let timing = stand.timing(&definition).filter(|_| invalid.is_none());
     let before = Before {
         timing: timing.as_ref(),
         cursor: stand.cursor,
@@ -105,7 +106,8 @@ pub(super) fn disable(db: &Db, schedule: ScheduleKey, status: &Status, now: Time
     };
     let changed = change(&before, &Change::Leave(status.clone()), now);
     let mut writer = PlanWriter::new(db, now)?;
-    write_changed(&mut writer, Place::of(stand.org, schedule, &definition), &definition, &changed)?;
+    let place = Place { org: stand.org, schedule, version: stand.version, shard: stand.shard };
+    write_changed(&mut writer, place, &definition, &changed)?;
     let cursor = changed.plan.cursor;
     let row =
         params![schedule.0, cursor.planned_through.as_microsecond(), cursor.decided_through.as_microsecond()];

@@ -16,6 +16,7 @@ mod decode;
 mod documents;
 mod due;
 mod hasten;
+mod invalid;
 mod live;
 mod lock;
 mod migrate;

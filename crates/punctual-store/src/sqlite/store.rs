@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::{
-    Sqlite, admit, audit, breakers, create, documents, due, live, node, outbox, plan, queue, runs, schedules,
-    settle, whole, write,
+    Sqlite, admit, audit, breakers, create, documents, due, invalid, live, node, outbox, plan, queue, runs,
+    schedules, settle, whole, write,
 };
 use crate::*;
 
@@ -76,6 +76,10 @@ impl Store for Sqlite {
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
         self.retain_step(retention, now).await
+    }
+
+    async fn pause_invalid(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error> {
+        self.writer.run(move |db| invalid::pause(db, now, &schedules)).await
     }
 
     async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
