@@ -1,8 +1,9 @@
-//! How many runs a second the store plans, admits and settles, beside the raw ceiling of the same rows.
+//! What the store can do on this machine, each figure beside its limit or beside the same without the store.
 //!
-//! `cargo xtask bench store` builds and runs it. Start with [`measure`]; `workload` says what is measured, `ours` drives
-//! any store through it, `ceiling` writes the same rows by hand, `shape` is the shape of the storage study. A benchmark
-//! prints figures and asserts none; it only refuses a figure of which a row was not written.
+//! `cargo xtask bench store` builds and runs it. Start with [`run`]; `part` has one file for each promise, `workload`
+//! says what the schedules are, `ours` drives any store through them, `ceiling` writes the same rows by hand, `shape`
+//! is the shape of the storage study. A benchmark prints figures and asserts none; it only refuses a figure of which a
+//! row was not written.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -12,24 +13,15 @@ mod file;
 mod herd;
 mod options;
 mod ours;
+mod part;
 mod report;
 mod server;
 mod shape;
 mod workload;
 
-use std::path::Path;
 use std::process::ExitCode;
-use std::time::Instant;
 
-use options::{Kind, Options};
-use ours::{Done, Ours};
-use punctual_store::{Access, Postgres, PostgresSettings, Sqlite, Store};
-use report::Figures;
-use server::Server;
-use workload::Workload;
-
-/// Parts of the shards that a node works on side by side in PostgreSQL, each over connections of its own.
-const POSTGRES_LANES: u16 = 2;
+use options::{Options, Part};
 
 /// Anything that goes wrong ends the measurement.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -48,113 +40,19 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: &[String]) -> Result<(), Failure> {
     let options = Options::read(arguments)?;
-    let mut all = Vec::new();
-    for kind in &options.databases {
-        for size in &options.sizes {
-            let figures = measure(*kind, Workload::new(*size, i64::from(options.runs)), &options).await?;
-            eprintln!("{}", report::table(std::slice::from_ref(&figures)));
-            all.push(figures);
-            // What is measured so far is not lost if a later size fails.
-            report::write(&options.out, &all)?;
-        }
+    let mut sheets = Vec::new();
+    for part in &options.parts {
+        let sheet = match part {
+            Part::Runs => part::runs::measure(&options).await?,
+            Part::Register => part::register::measure(&options).await?,
+            Part::Open => part::open::measure(&options).await?,
+            Part::Copy => part::copy::measure(&options).await?,
+            Part::Retain => part::retain::measure(&options).await?,
+        };
+        println!("{}", sheet.text());
+        sheets.push(sheet);
+        // What is measured so far is not lost if a later part fails.
+        report::write(&options.out, &sheets)?;
     }
-    print!("{}", report::table(&all));
     Ok(())
-}
-
-/// One database and size, ceiling and ours by turns.
-async fn measure(kind: Kind, workload: Workload, options: &Options) -> Result<Figures, Failure> {
-    match kind {
-        Kind::Sqlite => measure_sqlite(workload, options).await,
-        Kind::Postgres => measure_postgres(workload, options).await,
-    }
-}
-
-async fn measure_sqlite(workload: Workload, options: &Options) -> Result<Figures, Failure> {
-    let mut figures = Figures { database: "sqlite", schedules: workload.schedules, ..Figures::default() };
-    let folder = tempfile::tempdir()?;
-    let (prepared, copy) = (folder.path().join("prepared.db"), folder.path().join("copy.db"));
-    let store = Sqlite::open(&prepared, Access::Serve)?;
-    let spent = ours::create(&store, workload).await?;
-    figures.creates.push(f64::from(workload.schedules) / spent.as_secs_f64());
-    drop(store);
-    file::checkpoint(&prepared)?;
-    for repeat in 0..options.repeats {
-        let shape = folder.path().join(format!("shape-{repeat}.db"));
-        let rate = shape::sqlite::run(&shape, workload.schedules, u64::from(options.runs))?;
-        std::fs::remove_file(shape)?;
-        figures.shape.push(rate.per_second());
-        fresh(&prepared, &copy)?;
-        let rate = ceiling::sqlite::run(&copy, workload)?;
-        figures.ceiling.push(rate.per_second());
-        figures.ceiling_cpu_us.push(rate.computed_us());
-        fresh(&prepared, &copy)?;
-        let opened = Instant::now();
-        let ours = Ours::join(Sqlite::open(&copy, Access::Serve)?, 1).await?;
-        let done = measure_ours(&ours, workload, opened, &mut figures).await?;
-        drop(ours);
-        file::checkpoint(&copy)?;
-        keep(&mut figures, &done);
-    }
-    Ok(figures)
-}
-
-async fn measure_postgres(workload: Workload, options: &Options) -> Result<Figures, Failure> {
-    let mut figures = Figures { database: "postgres", schedules: workload.schedules, ..Figures::default() };
-    let server = Server::find().await?;
-    let prepared = server.create("prepared").await?;
-    let store = Postgres::open(PostgresSettings::new(&prepared.url)).await?;
-    let spent = ours::create(&store, workload).await?;
-    figures.creates.push(f64::from(workload.schedules) / spent.as_secs_f64());
-    drop(store);
-    prepared.connect().await?.batch_execute("VACUUM ANALYZE").await?;
-    for _ in 0..options.repeats {
-        let shape = server.create("shape").await?;
-        let rate = shape::postgres::run(&shape, workload.schedules, u64::from(options.runs)).await?;
-        figures.shape.push(rate.per_second());
-        server.remove("shape").await?;
-        let copy = server.copy("prepared", "copy").await?;
-        figures.ceiling.push(ceiling::postgres::run(&copy, workload).await?.per_second());
-        let copy = server.copy("prepared", "copy").await?;
-        server::settle_down(&copy.connect().await?).await?;
-        let opened = Instant::now();
-        let store = Postgres::open(PostgresSettings::new(&copy.url)).await?;
-        let ours = Ours::join(store, POSTGRES_LANES).await?;
-        let done = measure_ours(&ours, workload, opened, &mut figures).await?;
-        keep(&mut figures, &done);
-        drop(ours);
-        server.remove("copy").await?;
-    }
-    Ok(figures)
-}
-
-/// A store that was just opened: its first batch, then the workload.
-async fn measure_ours<S: Store>(
-    ours: &Ours<S>,
-    workload: Workload,
-    opened: Instant,
-    figures: &mut Figures,
-) -> Result<Done, Failure> {
-    ours.first_plannable().await?;
-    figures.first_ms.push(opened.elapsed().as_secs_f64() * 1e3);
-    ours.run(workload).await
-}
-
-/// Notes what ours came to, with what was still to be done after its last step.
-fn keep(figures: &mut Figures, done: &Done) {
-    let rate = done.watch.stop(done.runs);
-    figures.ours.push(rate.per_second());
-    figures.ours_cpu_us.push(rate.computed_us());
-    let per_run = |seconds: &f64| seconds * 1e6 / done.runs as f64;
-    figures.parts_us = done.parts.iter().map(|(part, seconds)| (*part, per_run(seconds))).collect();
-}
-
-/// A fresh copy of a database that nobody has open, all of it on disk.
-fn fresh(from: &Path, to: &Path) -> Result<(), Failure> {
-    for suffix in ["-wal", "-shm", ".lock"] {
-        // Usually there is none.
-        let _ = std::fs::remove_file(format!("{}{suffix}", to.display()));
-    }
-    std::fs::copy(from, to)?;
-    Ok(std::fs::File::open(to)?.sync_all()?)
 }

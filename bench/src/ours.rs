@@ -1,15 +1,15 @@
 //! Our store at work, whichever it is: plans, admissions and ends go on side by side, as in the engine.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Due, Fence, Outcome, RunKey, Verdict, Window, admit, plan};
 use punctual_store::{
     AdmitCommit, Ask, AttemptToken, BATCH_MAX, Batch, BatchId, Commit, Node, PlanCommit, Plannable, Report,
-    SHARDS, Scope, Shards, Store, Whose,
+    SHARDS, ScheduleWrite, Scope, Shards, Store, Whose,
 };
 use uuid::Uuid;
 
@@ -17,15 +17,21 @@ use crate::Failure;
 use crate::report::Stopwatch;
 use crate::workload::Workload;
 
+/// Parts of the shards that a node works on side by side in PostgreSQL, each over connections of its own.
+pub(crate) const POSTGRES_LANES: u16 = 2;
+
+/// Schedules that are held in memory before they are made.
+const CREATED_AT_ONCE: u32 = 100_000;
+
 /// The steps of a run's life and the pure decisions between them, as they are timed.
 const PARTS: &[&str] = &["plannable", "plan", "commit_plans", "due", "decide", "admit", "settle"];
 
 /// A store with a node that works on it.
 pub(crate) struct Ours<S> {
-    store: Arc<S>,
+    pub(crate) store: Arc<S>,
     fence: Fence,
     /// Parts of the shards that are worked on side by side.
-    lanes: Vec<Shards>,
+    pub(crate) lanes: Vec<Shards>,
     clocks: Arc<Clocks>,
 }
 
@@ -54,6 +60,20 @@ impl Clocks {
     }
 }
 
+/// Runs that were admitted and not settled yet, by the part of the shards.
+#[derive(Default)]
+pub(crate) struct InFlight {
+    lanes: Vec<Vec<RunKey>>,
+}
+
+/// A run that was admitted.
+#[derive(Clone, Copy)]
+pub(crate) struct Admitted {
+    pub(crate) run: RunKey,
+    /// From when its lateness counts.
+    pub(crate) fire_at: Timestamp,
+}
+
 /// What the measured part came to.
 pub(crate) struct Done {
     pub(crate) runs: u64,
@@ -63,29 +83,52 @@ pub(crate) struct Done {
     pub(crate) parts: BTreeMap<&'static str, f64>,
 }
 
-/// Makes the schedules of a workload; gives back how long the store took for it.
-pub(crate) async fn create<S: Store>(store: &S, workload: Workload) -> Result<Duration, Failure> {
+/// Makes the schedules of a workload, so many calls at once; gives back how long the store took for it.
+pub(crate) async fn create<S: Store>(
+    store: &Arc<S>,
+    workload: Workload,
+    callers: usize,
+) -> Result<Duration, Failure> {
     let mut spent = Duration::ZERO;
     let mut number = 0;
     while number < workload.schedules {
-        let until = workload.schedules.min(number + BATCH_MAX as u32);
-        let writes = (number..until).map(|one| workload.create(one)).collect::<Result<Vec<_>, _>>()?;
+        // Definitions are made beforehand: what is measured is the store.
+        let until = workload.schedules.min(number + CREATED_AT_ONCE);
+        let mut writes = (number..until).map(|one| workload.create(one)).collect::<Result<Vec<_>, _>>()?;
+        let mut calls = Vec::new();
+        while !writes.is_empty() {
+            calls.push(writes.split_off(writes.len().saturating_sub(BATCH_MAX)));
+        }
+        let calls = Arc::new(Mutex::new(calls));
         let start = Instant::now();
-        let answers = store.write_schedules(Scope::Engine, writes).await?;
+        let tasks: Vec<_> =
+            (0..callers).map(|_| tokio::spawn(write(Arc::clone(store), Arc::clone(&calls)))).collect();
+        for task in tasks {
+            task.await??;
+        }
         spent += start.elapsed();
-        answers.into_iter().collect::<Result<Vec<_>, _>>()?;
         number = until;
     }
     Ok(spent)
 }
 
+/// Takes one call after the other until none is left.
+async fn write<S: Store>(store: Arc<S>, calls: Arc<Mutex<Vec<Vec<ScheduleWrite>>>>) -> Result<(), Failure> {
+    loop {
+        let next = calls.lock().map_err(|_| "another caller failed")?.pop();
+        let Some(writes) = next else { return Ok(()) };
+        let answers = store.write_schedules(Scope::Engine, writes).await?;
+        answers.into_iter().collect::<Result<Vec<_>, _>>()?;
+    }
+}
+
 impl<S: Store> Ours<S> {
     /// Lets a node in that works on so many parts of the shards at once.
-    pub(crate) async fn join(store: S, lanes: u16) -> Result<Self, Failure> {
+    pub(crate) async fn join(store: Arc<S>, lanes: u16) -> Result<Self, Failure> {
         let node = Node {
             id: "bench".to_owned(),
             pid: std::process::id(),
-            started_at: Workload::start(),
+            started_at: Timestamp::UNIX_EPOCH,
             lease: SignedDuration::from_hours(1_000_000),
             tz_version: punctual_time::tz_version().to_owned(),
             version: "bench".to_owned(),
@@ -93,19 +136,19 @@ impl<S: Store> Ours<S> {
         let fence = store.join(node).await?.fence;
         let part = |lane: u16| Shards::Some((0..SHARDS).filter(|shard| shard % lanes == lane).collect());
         let lanes = if lanes <= 1 { vec![Shards::All] } else { (0..lanes).map(part).collect() };
-        Ok(Self { store: Arc::new(store), fence, lanes, clocks: Arc::default() })
+        Ok(Self { store, fence, lanes, clocks: Arc::default() })
     }
 
     /// One batch of plannable schedules, as the first thing that a started node asks for.
-    pub(crate) async fn first_plannable(&self) -> Result<usize, Failure> {
-        let now = Workload::start() + SignedDuration::from_hours(1);
+    pub(crate) async fn first_plannable(&self, workload: Workload) -> Result<usize, Failure> {
+        let now = workload.start() + SignedDuration::from_hours(1);
         Ok(self.store.plannable(Ask::all(now)).await?.ready.len())
     }
 
     /// Lets virtual time pass: the warm-up, then the measured steps.
     pub(crate) async fn run(&self, workload: Workload) -> Result<Done, Failure> {
-        let mut in_flight = vec![Vec::new(); self.lanes.len()];
-        for now in Workload::warm_up() {
+        let mut in_flight = InFlight::default();
+        for now in workload.warm_up() {
             self.step(now, &mut in_flight).await?;
         }
         self.clocks.take();
@@ -118,9 +161,10 @@ impl<S: Store> Ours<S> {
     }
 
     /// Plans what comes near, admits what is due and settles what was admitted in the step before, all at once.
-    async fn step(&self, now: Timestamp, in_flight: &mut [Vec<RunKey>]) -> Result<u64, Failure> {
+    pub(crate) async fn step(&self, now: Timestamp, in_flight: &mut InFlight) -> Result<u64, Failure> {
+        in_flight.lanes.resize(self.lanes.len(), Vec::new());
         let mut tasks = Vec::new();
-        for (lane, ended) in self.lanes.iter().zip(in_flight.iter_mut()) {
+        for (lane, ended) in self.lanes.iter().zip(in_flight.lanes.iter_mut()) {
             let ended = std::mem::take(ended);
             let planning = tokio::spawn(self.hand(lane, now).plan());
             let admitting = tokio::spawn(self.hand(lane, now).admit());
@@ -128,22 +172,30 @@ impl<S: Store> Ours<S> {
             tasks.push((planning, admitting, settling));
         }
         let mut settled = 0;
-        for ((planning, admitting, settling), admitted) in tasks.into_iter().zip(in_flight) {
+        for ((planning, admitting, settling), admitted) in tasks.into_iter().zip(&mut in_flight.lanes) {
             planning.await??;
-            *admitted = admitting.await??;
+            *admitted = admitting.await??.into_iter().map(|one| one.run).collect();
             settled += settling.await??;
         }
         Ok(settled)
     }
 
-    fn hand(&self, lane: &Shards, now: Timestamp) -> Hand<S> {
+    /// Settles what is in flight and admits nothing more.
+    pub(crate) async fn finish(&self, now: Timestamp, in_flight: InFlight) -> Result<(), Failure> {
+        for (lane, ended) in self.lanes.iter().zip(in_flight.lanes) {
+            self.hand(lane, now).settle(ended).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn hand(&self, lane: &Shards, now: Timestamp) -> Hand<S> {
         let (store, clocks) = (Arc::clone(&self.store), Arc::clone(&self.clocks));
         Hand { store, clocks, fence: self.fence, lane: lane.clone(), now }
     }
 }
 
 /// One of the three that work on a part of the shards at an instant.
-struct Hand<S> {
+pub(crate) struct Hand<S> {
     store: Arc<S>,
     clocks: Arc<Clocks>,
     fence: Fence,
@@ -163,7 +215,7 @@ impl<S: Store> Hand<S> {
         Batch { id: BatchId(Uuid::from_u128(id)), fence: self.fence, now: self.now }
     }
 
-    async fn plan(self) -> Result<(), Failure> {
+    pub(crate) async fn plan(self) -> Result<(), Failure> {
         loop {
             let batch = self.clocks.timed(0, self.store.plannable(self.ask())).await?;
             readable(batch.unreadable.len())?;
@@ -188,7 +240,7 @@ impl<S: Store> Hand<S> {
         PlanCommit { schedule, org, definition, from: cursor, plan }
     }
 
-    async fn admit(self) -> Result<Vec<RunKey>, Failure> {
+    pub(crate) async fn admit(self) -> Result<Vec<Admitted>, Failure> {
         let mut admitted = Vec::new();
         loop {
             let mut batch = self.clocks.timed(3, self.store.due(self.ask())).await?;
@@ -200,7 +252,7 @@ impl<S: Store> Hand<S> {
             let due: Vec<Due> = batch.rows.iter().map(|row| row.due.clone()).collect();
             let verdicts = admit(&due, &mut batch.world);
             let starts = verdicts.iter().all(|one| one.verdict == Verdict::Start);
-            admitted.extend(verdicts.iter().map(|one| one.run));
+            admitted.extend(due.iter().map(|row| Admitted { run: row.run, fire_at: row.fire_at }));
             let rows = verdicts.into_iter().zip(batch.rows);
             let admissions: Vec<AdmitCommit> =
                 rows.map(|(admission, row)| AdmitCommit { admission, row }).collect();
@@ -216,7 +268,7 @@ impl<S: Store> Hand<S> {
         }
     }
 
-    async fn settle(self, runs: Vec<RunKey>) -> Result<u64, Failure> {
+    pub(crate) async fn settle(self, runs: Vec<RunKey>) -> Result<u64, Failure> {
         for part in runs.chunks(BATCH_MAX) {
             let report = |run: &RunKey| Report {
                 run: *run,

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 
+/// What ours must reach of the raw ceiling.
+const RATIO_MIN: f64 = 0.5;
+
 /// So many rows in so much time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
@@ -81,25 +84,37 @@ impl Figures {
         Some(median(&self.ours)? / median(&self.ceiling)?)
     }
 
-    fn line(&self) -> String {
-        let number = |values: &[f64]| median(values).map_or("-".to_owned(), |value| format!("{value:.0}"));
-        format!(
-            "{:<9} {:>9} {:>10} {:>10} {:>10} {:>6} {:>7} {:>7} {:>10} {:>9}",
-            self.database,
-            self.schedules,
-            number(&self.shape),
-            number(&self.ceiling),
-            number(&self.ours),
+    pub(crate) const HEAD: &'static [&'static str] = &[
+        "database",
+        "schedules",
+        "study/s",
+        "ceiling/s",
+        "ours/s",
+        "ratio",
+        "limit",
+        "ceil µs",
+        "ours µs",
+        "creates/s",
+        "first ms",
+    ];
+
+    pub(crate) fn cells(&self) -> Vec<String> {
+        vec![
+            self.database.to_owned(),
+            self.schedules.to_string(),
+            middle(&self.shape),
+            middle(&self.ceiling),
+            middle(&self.ours),
             self.ratio().map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
-            number(&self.ceiling_cpu_us),
-            number(&self.ours_cpu_us),
-            number(&self.creates),
-            number(&self.first_ms),
-        )
+            format!("≥ {RATIO_MIN}"),
+            middle(&self.ceiling_cpu_us),
+            middle(&self.ours_cpu_us),
+            middle(&self.creates),
+            middle(&self.first_ms),
+        ]
     }
 
-    fn json(&self) -> Value {
-        let both = |values: &[f64]| json!({ "median": median(values), "all": values });
+    pub(crate) fn json(&self) -> Value {
         json!({
             "database": self.database,
             "schedules": self.schedules,
@@ -107,6 +122,7 @@ impl Figures {
             "ceiling_runs_per_s": both(&self.ceiling),
             "ours_runs_per_s": both(&self.ours),
             "ratio": self.ratio(),
+            "ratio_limit_min": RATIO_MIN,
             "ceiling_cpu_us_per_run": both(&self.ceiling_cpu_us),
             "ours_cpu_us_per_run": both(&self.ours_cpu_us),
             "creates_per_s": both(&self.creates),
@@ -123,24 +139,75 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// The table with its heading.
-pub(crate) fn table(all: &[Figures]) -> String {
-    let head =
-        "database  schedules    study/s  ceiling/s     ours/s  ratio ceil µs ours µs  creates/s  first ms";
-    let lines = all.iter().map(|figures| format!("{}\n", figures.line()));
-    format!("{head}\n{}", lines.collect::<String>())
+/// Values with the one in the middle, for programs.
+pub(crate) fn both(values: &[f64]) -> Value {
+    json!({ "median": median(values), "all": values })
+}
+
+/// The value in the middle, for people.
+pub(crate) fn middle(values: &[f64]) -> String {
+    median(values).map_or("-".to_owned(), |value| format!("{value:.0}"))
+}
+
+/// The figures of one part: lines for people and values for programs.
+pub(crate) struct Sheet {
+    part: &'static str,
+    head: &'static [&'static str],
+    lines: Vec<Vec<String>>,
+    json: Vec<Value>,
+}
+
+impl Sheet {
+    pub(crate) fn new(part: &'static str, head: &'static [&'static str]) -> Self {
+        Self { part, head, lines: Vec::new(), json: Vec::new() }
+    }
+
+    /// Adds a line, which has as many cells as the heading.
+    pub(crate) fn add(&mut self, line: Vec<String>, json: Value) {
+        self.lines.push(line);
+        self.json.push(json);
+    }
+
+    /// Tells whoever waits what was measured just now.
+    pub(crate) fn show_last(&self) {
+        let last = self.lines.len().saturating_sub(1);
+        eprintln!("{}", self.text_from(last));
+    }
+
+    /// The table with its heading.
+    pub(crate) fn text(&self) -> String {
+        self.text_from(0)
+    }
+
+    fn text_from(&self, first: usize) -> String {
+        let head: Vec<String> = self.head.iter().map(|word| (*word).to_owned()).collect();
+        let lines: Vec<&Vec<String>> = std::iter::once(&head).chain(&self.lines[first..]).collect();
+        let width = |column: usize| {
+            lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max()
+        };
+        let mut text = format!("{}\n", self.part);
+        for line in &lines {
+            let cells = line.iter().enumerate().map(|(column, cell)| {
+                let width = width(column).unwrap_or_default();
+                if column == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+            });
+            text.push_str(&format!("{}\n", cells.collect::<Vec<_>>().join("  ")));
+        }
+        text
+    }
 }
 
 /// Writes everything to a file.
-pub(crate) fn write(path: &Path, all: &[Figures]) -> Result<(), Failure> {
+pub(crate) fn write(path: &Path, sheets: &[Sheet]) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
     }
     // The machine is part of a figure.
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let figures: Vec<Value> = all.iter().map(Figures::json).collect();
-    let whole = json!({ "cores": cores, "load_at_end": load.trim(), "figures": figures });
+    let parts: BTreeMap<&str, &[Value]> =
+        sheets.iter().map(|sheet| (sheet.part, sheet.json.as_slice())).collect();
+    let whole = json!({ "cores": cores, "load_at_end": load.trim(), "parts": parts });
     Ok(std::fs::write(path, format!("{whole:#}\n"))?)
 }
 

@@ -40,6 +40,8 @@ pub(crate) struct Workload {
     pub(crate) schedules: u32,
     pub(crate) period_s: i64,
     pub(crate) steps: i64,
+    /// When the schedules are made, in seconds since 1970.
+    start_s: i64,
 }
 
 impl Workload {
@@ -51,22 +53,37 @@ impl Workload {
             _ => 3_600,
         };
         let steps = (runs * period_s / (i64::from(schedules) * STEP_S)).max(4);
-        Self { schedules, period_s, steps }
+        Self { schedules, period_s, steps, start_s: START_S }
     }
 
     /// When the schedules are made.
-    pub(crate) fn start() -> Timestamp {
-        Timestamp::from_second(START_S).expect("a second of this century")
+    pub(crate) fn start(&self) -> Timestamp {
+        Timestamp::from_second(self.start_s).expect("a second of this century")
+    }
+
+    /// The same with a tick in every minute, however many schedules there are.
+    pub(crate) fn every_minute(self) -> Self {
+        Self { period_s: 60, ..self }
+    }
+
+    /// The same from another instant on, which is a whole number of steps since 1970.
+    pub(crate) fn from(self, start_s: i64) -> Self {
+        Self { start_s: start_s - start_s.rem_euclid(STEP_S), ..self }
     }
 
     /// The steps before the measured ones.
-    pub(crate) fn warm_up() -> impl Iterator<Item = Timestamp> {
-        (1..=WARM_UP).map(step)
+    pub(crate) fn warm_up(self) -> impl Iterator<Item = Timestamp> {
+        (1..=WARM_UP).map(move |number| self.step(number))
     }
 
     /// The measured steps.
-    pub(crate) fn measured(&self) -> impl Iterator<Item = Timestamp> {
-        (WARM_UP + 1..=WARM_UP + self.steps).map(step)
+    pub(crate) fn measured(self) -> impl Iterator<Item = Timestamp> {
+        (WARM_UP + 1..=WARM_UP + self.steps).map(move |number| self.step(number))
+    }
+
+    /// The instant of a step, from 1.
+    pub(crate) fn step(&self, number: i64) -> Timestamp {
+        self.start() + SignedDuration::from_secs(number * STEP_S)
     }
 
     /// The phase of a schedule within the period: neighbours in the table are due at quite different times.
@@ -77,7 +94,7 @@ impl Workload {
 
     /// A schedule with its first window, ready to be made.
     pub(crate) fn create(&self, number: u32) -> Result<ScheduleWrite, Failure> {
-        let now = Self::start();
+        let now = self.start();
         let zone = Zone::get(ZONES[number as usize % ZONES.len()])?;
         let timing = Timing::new(self.spec(number).parse::<Cron>()?, zone);
         let id = ScheduleId(Uuid::from_u128(u128::from(self.mixed_id(number)) << 64 | u128::from(number)));
@@ -110,10 +127,6 @@ impl Workload {
     }
 }
 
-fn step(number: i64) -> Timestamp {
-    Workload::start() + SignedDuration::from_secs(number * STEP_S)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,7 +141,7 @@ mod tests {
                     panic!("it is made");
                 };
                 let timing = definition.when.timing().expect("it ticks");
-                let first = timing.planned_after(Workload::start()).expect("a tick");
+                let first = timing.planned_after(workload.start()).expect("a tick");
                 let second = timing.planned_after(first).expect("another");
                 assert_eq!(second.as_second() - first.as_second(), workload.period_s, "{}", definition.spec);
             }

@@ -6,8 +6,8 @@ use crate::ground::postgres::{Server, URL_VARIABLE};
 use crate::line::Line;
 use crate::repository;
 
-const USAGE: &str =
-    "cargo xtask bench store [--databases sqlite,postgres] [--sizes 10k,100k,1M] [--repeats 3] [--runs 200k]";
+const USAGE: &str = "cargo xtask bench store [--parts runs,register,open,copy,retain] [--databases sqlite,postgres] [--sizes 10k,100k,1M] \
+     [--repeats 3] [--runs 200k] [--ledger 1M]";
 
 /// Runs a benchmark; its JSON goes to `bench/NAME.json` in the target folder.
 pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
@@ -20,13 +20,36 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
     let out = target.join(format!("bench/{name}.json")).display().to_string();
     let words = [program.as_str(), name, "--out", out.as_str()];
     let line = Line::new(words.into_iter().chain(rest.iter().map(String::as_str)));
-    let needs_server = match rest.iter().position(|word| word == "--databases") {
-        Some(at) => rest.get(at + 1).is_some_and(|databases| databases.contains("postgres")),
-        None => true,
-    };
-    if !needs_server {
+    if !needs_server(rest) {
         return line.run();
     }
     let server = Server::start()?;
     line.with(URL_VARIABLE, &server.url()).run()
+}
+
+/// Whether PostgreSQL is measured; a copy goes there and back whatever else is asked for.
+fn needs_server(words: &[String]) -> bool {
+    let asks = |option: &str, value: &str| match words.iter().position(|word| word == option) {
+        Some(at) => words.get(at + 1).is_some_and(|values| values.split(',').any(|one| one == value)),
+        None => true,
+    };
+    asks("--databases", "postgres") || asks("--parts", "copy")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_started_only_for_what_needs_it() {
+        let check = |words: &[&str], expected: bool| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(needs_server(&words), expected, "{words:?}");
+        };
+        check(&[], true);
+        check(&["--databases", "sqlite"], true);
+        check(&["--databases", "sqlite", "--parts", "runs,open"], false);
+        check(&["--databases", "sqlite", "--parts", "runs,copy"], true);
+        check(&["--databases", "sqlite,postgres", "--parts", "runs"], true);
+    }
 }

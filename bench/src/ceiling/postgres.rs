@@ -93,7 +93,7 @@ impl Worker {
 
     async fn run(mut self, workload: Workload, barrier: Arc<Barrier>) -> Result<u64, Failure> {
         let mut warm = Ok(0);
-        for now in Workload::warm_up() {
+        for now in workload.warm_up() {
             warm = self.step(now).await;
             if warm.is_err() {
                 break;

@@ -27,7 +27,7 @@ pub(crate) fn run(path: &Path, workload: Workload) -> Result<Rate, Failure> {
     let connection = file::open(path)?;
     let mut ceiling =
         Ceiling { herd: load(&connection, workload.period_s)?, connection, in_flight: Vec::new() };
-    for now in Workload::warm_up() {
+    for now in workload.warm_up() {
         ceiling.step(now)?;
     }
     let start = Stopwatch::start();

@@ -58,6 +58,11 @@ impl Planner {
     ) -> Result<Planned, Error> {
         let batch = store.plannable(Ask { now, whose, limit: PLANNABLE_MAX }).await?;
         self.complaints.hear("a schedule cannot be planned", batch.unreadable.iter().map(|(_, error)| error));
+        if !batch.unreadable.is_empty() {
+            let schedules = batch.unreadable.iter().map(|(schedule, _)| *schedule).collect();
+            let paused = store.pause_invalid(now, schedules).await?;
+            debug!(paused, "paused what cannot be read");
+        }
         if batch.ready.is_empty() {
             return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
         }

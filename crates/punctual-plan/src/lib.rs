@@ -59,7 +59,7 @@ pub use simulate::{
     Account, Act, Behaviour, Edit, Failing, How, Logged, Member, Outage, RangeRecord, Request, Scenario,
     Simulated, Version, simulate,
 };
-pub use state::{Counters, State, Status};
+pub use state::{Anchors, Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, ProcessLimits, Queue, Target, Webhook};
 pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Why, local_instant, referred_runs, why};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

@@ -235,6 +235,13 @@ pub enum Wait {
     },
 }
 
+impl Wait {
+    /// Whether it is for a schedule that it depends on.
+    pub fn is_upstream(&self) -> bool {
+        matches!(self, Self::Upstream { .. })
+    }
+}
+
 impl core::fmt::Display for Wait {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {

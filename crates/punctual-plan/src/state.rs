@@ -1,6 +1,7 @@
 //! The state of a schedule: whether it lives, how far it is planned, what its runs came to.
 
 use jiff::Timestamp;
+use punctual_time::Anchor;
 
 use crate::{Cursor, Reason, RunStatus};
 
@@ -99,6 +100,29 @@ pub struct State {
     pub last_start: Option<Timestamp>,
     /// When a run of it last ended, and how.
     pub last_finish: Option<(Timestamp, RunStatus)>,
+    /// What intervals from the last start or end are reckoned from.
+    pub anchors: Anchors,
+}
+
+/// When a tick of a schedule last started and ended. Further attempts are no further starts, and runs that a person or
+/// another schedule asked for move no tick.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Anchors {
+    /// When a tick was last launched for the first time.
+    pub start: Option<Timestamp>,
+    /// When a tick that was launched last ended.
+    pub finish: Option<Timestamp>,
+}
+
+impl Anchors {
+    /// What the next tick is reckoned from; none if it does not hang on a run.
+    pub fn last(&self, anchor: Anchor) -> Option<Timestamp> {
+        match anchor {
+            Anchor::Fixed => None,
+            Anchor::LastStart => self.start,
+            Anchor::LastFinish => self.finish,
+        }
+    }
 }
 
 impl State {
@@ -110,6 +134,7 @@ impl State {
             counters: Counters::default(),
             last_start: None,
             last_finish: None,
+            anchors: Anchors::default(),
         }
     }
 }

@@ -63,6 +63,7 @@ hand_over! {
     acknowledge_outbox(scope: Scope, through: i64) -> Result<u64, Error>;
     seal_audit(limit: usize) -> Result<Vec<SealedThrough>, Error>;
     retain(retention: Retention, now: Timestamp) -> Result<Retained, Error>;
+    pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error>;
     ended(attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error>;
     note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
     lease(scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error>;

@@ -53,6 +53,15 @@ pub enum Error {
         /// Whether the same call may well succeed a little later.
         is_transient: bool,
     },
+    /// There is no way to the server.
+    Unreachable {
+        /// Where it should be, without the password.
+        place: String,
+        /// What was being done.
+        doing: &'static str,
+        /// What the line said.
+        source: Arc<dyn std::error::Error + Send + Sync>,
+    },
     /// A commit was sent and never answered: whether it happened is unknown until it is repeated with its batch id.
     Unanswered {
         /// What was being done.
@@ -93,7 +102,10 @@ impl Error {
 
     /// Whether the same call may well succeed a little later.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Database { is_transient: true, .. } | Self::Unanswered { .. })
+        matches!(
+            self,
+            Self::Database { is_transient: true, .. } | Self::Unanswered { .. } | Self::Unreachable { .. }
+        )
     }
 
     /// What the person can do about it.
@@ -114,6 +126,9 @@ impl Error {
             }
             Self::Database { .. } if self.is_transient() => {
                 Some("another process may hold the file, or the disk be full; try again".to_owned())
+            }
+            Self::Unreachable { .. } => {
+                Some("check that the server runs and that `--database` names its address".to_owned())
             }
             Self::Conflict { .. } => Some("read it again and repeat the change".to_owned()),
             Self::LeaseLost => Some("the node has to join again".to_owned()),
@@ -142,6 +157,9 @@ impl fmt::Display for Error {
             }
             Self::Open { path, source } => write!(f, "cannot open `{}`: {source}", path.display()),
             Self::Database { doing, source, .. } => write!(f, "the database failed while {doing}: {source}"),
+            Self::Unreachable { place, doing, source } => {
+                write!(f, "cannot reach `{place}` while {doing}: {source}")
+            }
             Self::Unanswered { doing } => write!(f, "the database did not answer while {doing}"),
             Self::Conflict { what } => write!(f, "{what} was changed meanwhile"),
             Self::LeaseLost => write!(f, "the node's lease is over"),
@@ -156,7 +174,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Open { source, .. } => Some(source.as_ref()),
-            Self::Database { source, .. } => Some(source.as_ref()),
+            Self::Database { source, .. } | Self::Unreachable { source, .. } => Some(source.as_ref()),
             _ => None,
         }
     }

@@ -11,6 +11,7 @@ mod any;
 mod cache;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+mod copying;
 mod definition;
 mod docket;
 mod durability;
@@ -28,6 +29,7 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 pub use any::AnyStore;
+pub use copying::{copy_into, first_difference};
 pub use definition::{Shared, Unreadable, calendar_body, decode, encode, quiet_hours_body};
 pub use durability::Guarantee;
 pub use error::Error;
@@ -144,6 +146,14 @@ pub trait Store: Send + Sync + 'static {
         retention: Retention,
         now: Timestamp,
     ) -> impl Future<Output = Result<Retained, Error>> + Send;
+
+    /// Takes schedules out of `active` as `paused_invalid` that cannot be read any more, with what is wrong; those that
+    /// can be read by now stay. Gives back how many left.
+    fn pause_invalid(
+        &self,
+        now: Timestamp,
+        schedules: Vec<ScheduleKey>,
+    ) -> impl Future<Output = Result<usize, Error>> + Send;
 
     /// Of the attempts that a node has in hand, those whose run is over, or is another attempt's or node's by now.
     fn ended(&self, attempts: Vec<Attempt>) -> impl Future<Output = Result<Vec<RunKey>, Error>> + Send;

@@ -76,7 +76,7 @@ fn before_the_launch() -> Vec<Asked> {
         (sql!("next_look_at"), values(&["1000", null])),
         (sql!("moving"), values(&[keys, "'scheduled'"])),
         (sql!("start_runs"), values(&[keys, &two, one, &no_text, "2", "5", open])),
-        (sql!("start_states"), values(&[keys, &no_number, one, &no_number, one, zero, "5"])),
+        (sql!("start_states"), values(&[keys, &no_number, one, &no_number, one, zero, one, "5"])),
         (sql!("close_runs"), values(&[keys, &skipped, &overlap, &skipped, "5", open])),
     ]
 }
@@ -89,7 +89,7 @@ fn after_the_launch() -> Vec<Asked> {
     let flying = "ARRAY['enqueued', 'running']".to_owned();
     let values = |values: &[&String]| values.iter().map(|value| (*value).clone()).collect::<Vec<String>>();
     let states =
-        values(&[&keys, &one, &one, &zero, &zero, &one, &one, &success, &one, &keys, &zero, &number]);
+        values(&[&keys, &one, &one, &zero, &zero, &one, &one, &success, &one, &keys, &zero, &one, &number]);
     vec![
         (sql!("mark_running"), values(&[&keys, &one, &one, &"1".to_owned(), &word("enqueued")])),
         (sql!("lock_settling"), values(&[&keys])),

@@ -43,6 +43,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "deny", says: "licences, bans and sources of all dependencies are those of deny.toml", pace: Pace::Full, work: Work::Call(deny) },
     Step { name: "postgres", says: "a private PostgreSQL starts, is durable, hears only this machine, and goes", pace: Pace::Full, work: Work::Call(ground::postgres::smoke) },
     Step { name: "stores", says: "the tests with `postgres` in their name pass on a private server", pace: Pace::Full, work: Work::Call(stores) },
+    Step { name: "faults", says: "a store that is killed under load keeps what it acknowledged, by an independent reader", pace: Pace::Full, work: Work::Call(faults) },
     Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask", pace: Pace::Full, work: Work::Call(end_to_end) },
 ];
 
@@ -111,10 +112,13 @@ fn stores(_pace: Pace) -> Result<String, Failure> {
     let server = ground::postgres::Server::start()?;
     let named = targets.postgres.iter().flat_map(|name| ["--test", name]);
     let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(SUITE).chain(named));
-    shown(&line.with(ground::postgres::URL_VARIABLE, &server.url()))?;
-    let elsewhere = tests_line(&targets, &[POSTGRES_PART]);
-    shown(&elsewhere.with(ground::postgres::URL_VARIABLE, &server.url()))?;
+    shown(&server.told_to(line)?)?;
+    shown(&server.told_to(tests_line(&targets, &[POSTGRES_PART]))?)?;
     Ok(format!("{}, and the tests of others with it in their name", targets.postgres.join(", ")))
+}
+
+fn faults(_pace: Pace) -> Result<String, Failure> {
+    crate::faults::bounded()
 }
 
 fn end_to_end(_pace: Pace) -> Result<String, Failure> {

@@ -18,6 +18,11 @@ use crate::line::Line;
 /// The variable that tells a program where the server is.
 pub(crate) const URL_VARIABLE: &str = "PUNCTUAL_TEST_POSTGRES";
 
+/// The variables that tell a test how to start a server of its own: the folder of the programs, and the user that runs
+/// them, empty if that is us.
+pub(crate) const BIN_VARIABLE: &str = "PUNCTUAL_TEST_POSTGRES_BIN";
+pub(crate) const USER_VARIABLE: &str = "PUNCTUAL_TEST_POSTGRES_USER";
+
 /// The oldest version that Punctual works with, as the server counts: 15.0.
 const VERSION_MIN: u32 = 150_000;
 
@@ -55,7 +60,7 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
         return Err(Failure::new("there is no command to run", "cargo xtask with-postgres -- CMD…"));
     };
     let server = Server::start()?;
-    let status = Line::new(words).with(URL_VARIABLE, &server.url()).command().status();
+    let status = server.told_to(Line::new(words))?.command().status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => {
@@ -164,6 +169,16 @@ impl Server {
     /// Where a program finds the server.
     pub(crate) fn url(&self) -> String {
         format!("postgres://postgres:{}@127.0.0.1:{}/postgres", self.password, self.port)
+    }
+
+    /// A line that is told where the server is and how to start another.
+    pub(crate) fn told_to(&self, line: Line) -> Result<Line, Failure> {
+        // What stands on the PATH may be a link: the other programs are beside what it leads to.
+        let program = std::fs::canonicalize(program("pg_ctl")?);
+        let program = program.map_err(|error| Failure::new(format!("`pg_ctl`: {error}"), HINT))?;
+        let bin = program.parent().unwrap_or(Path::new("")).display().to_string();
+        let user = if is_root() { SERVER_USER } else { "" };
+        Ok(line.with(URL_VARIABLE, &self.url()).with(BIN_VARIABLE, &bin).with(USER_VARIABLE, user))
     }
 
     /// Runs one statement and gives its rows as plain text.

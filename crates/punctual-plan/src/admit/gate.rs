@@ -129,7 +129,9 @@ impl Gate<'_> {
     }
 
     fn upstream(&self) -> Option<Verdict> {
-        let is_asked = self.row.origin == Origin::Tick && !self.row.is_retry();
+        // One that waits for its turn or for room has found them well.
+        let has_passed = self.row.waiting.as_ref().is_some_and(|waiting| !waiting.wait.is_upstream());
+        let is_asked = self.row.origin == Origin::Tick && !self.row.is_retry() && !has_passed;
         let timeout = self.standing.policy.depends_on.as_ref().filter(|_| is_asked)?.timeout;
         let ended = |upstream: &crate::Upstream| match upstream.latest {
             None => Some(Reason::UpstreamAbsent { schedule: upstream.schedule.clone() }),
@@ -248,7 +250,9 @@ impl Gate<'_> {
         let mut admission = Admission::plain(self.row, Verdict::Start);
         let by = format!("its later {}", self.row.run);
         if self.standing.policy.overlap == Overlap::Cancel && !self.row.is_forced && !self.row.is_retry() {
-            let older = self.traffic.waiting.iter().filter(|run| **run != self.row.run);
+            // A retry that waits ends as a retry.
+            let is_other = |run: &&RunKey| **run != self.row.run && !self.standing.retrying.contains(run);
+            let older = self.traffic.waiting.iter().filter(is_other);
             let superseded = |run: &RunKey| Effect::EndWait(*run, Reason::Superseded { by: by.clone() });
             admission.effects.extend(older.map(superseded));
         }

@@ -118,7 +118,7 @@ pub enum Effect {
     Cancel(RunKey, Reason),
     /// A pending retry ends as failed.
     EndRetry(RunKey, Reason),
-    /// A run that waits for its turn is skipped.
+    /// A run that waits for its turn is skipped; if it was launched before, it fails.
     EndWait(RunKey, Reason),
 }
 

@@ -118,7 +118,9 @@ impl Window {
 pub fn plan(subject: &Subject<'_>, window: Window) -> Plan {
     let at = window.now.max(subject.cursor.decided_through);
     let mut plan = Plan::starting(Cursor { decided_through: at, ..subject.cursor });
-    if subject.timing.is_exhausted() {
+    // Where the next tick lies is known only when the one that it hangs on has started or ended.
+    let is_hanging = subject.is_floating() && subject.outstanding > 0 && subject.late.is_empty();
+    if subject.timing.is_exhausted() || is_hanging {
         return plan;
     }
     let moment = Moment { at, pace: window.pace };

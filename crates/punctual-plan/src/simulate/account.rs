@@ -76,7 +76,7 @@ impl Desk {
         if let (When::Ticks(new), Some(old)) = (&mut schedule.when, &self.timing) {
             new.created_at = old.created_at;
             new.runs = old.runs;
-            new.last = old.last;
+            new.last = self.state.anchors.last(new.anchor);
         }
         self.schedule = Arc::new(schedule);
         self.timing = self.schedule.when.timing().cloned();
@@ -107,6 +107,12 @@ impl Desk {
             target: self.schedule.target.name.clone(),
             runs_left: max.map(|max| RunsLeft { left: left(max), max }),
         }
+    }
+
+    /// The definition of a version: a run keeps that of its own.
+    pub(super) fn version(&self, number: i64) -> Arc<Schedule> {
+        let found = self.versions.iter().find(|version| version.schedule.version == number);
+        found.map_or_else(|| Arc::clone(&self.schedule), |version| Arc::clone(&version.schedule))
     }
 
     /// Where its runs take turns.

@@ -1,7 +1,5 @@
 //! What is done to schedules and runs: outcomes, edits, pauses, triggers.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use punctual_time::Anchor;
 
@@ -17,12 +15,13 @@ impl Book {
     pub(super) fn settle(&mut self, run: RunKey, outcome: Outcome) {
         let Some(row) = self.row_mut(run) else { return };
         let RunState::Running { attempt, .. } = row.run.state else { return };
-        let (desk, ends_at) = (row.desk, row.ends_at.take());
+        let (desk, version, ends_at) = (row.desk, row.run.version, row.ends_at.take());
         if let Some(ends_at) = ends_at {
             self.ends.remove(&(ends_at, run));
         }
         let at = &self.desks[desk];
-        let schedule = Arc::clone(&at.schedule);
+        // It was launched by the rules of its own version, and is judged by them.
+        let schedule = at.version(version);
         let target = (ORG, schedule.target.name.clone());
         let situation = Situation {
             now: self.now,
@@ -39,16 +38,15 @@ impl Book {
         let settlement = settle(InFlight { run, schedule: at.key }, outcome, &situation);
         self.free(desk, run);
         if let Some(breaker) = settlement.breaker {
-            self.world.breakers.insert(target, breaker);
-            self.note_breaker(desk, before, breaker);
+            self.world.breakers.insert(target.clone(), breaker);
+            self.note_breaker(desk, &schedule.target.name, (before, breaker));
         }
         self.conclude(desk, run, settlement);
     }
 
-    fn note_breaker(&mut self, desk: usize, before: Breaker, to: Breaker) {
+    fn note_breaker(&mut self, desk: usize, target: &str, (before, to): (Breaker, Breaker)) {
         if before.name() != to.name() {
-            let target = self.desks[desk].schedule.target.name.clone();
-            self.note(desk, Event::BreakerMoved { target, to });
+            self.note(desk, Event::BreakerMoved { target: target.to_owned(), to });
         }
     }
 
@@ -67,12 +65,16 @@ impl Book {
         match settlement.next {
             Next::End { status, reason, at } => {
                 self.desks[desk].state.last_finish = Some((at, status));
+                if self.row(run).is_some_and(|row| row.run.origin == Origin::Tick) {
+                    self.desks[desk].state.anchors.finish = Some(at);
+                }
                 let state = match (status, reason) {
                     (RunStatus::Cancelled, Some(reason)) => RunState::Cancelled { reason, at },
                     (_, Some(reason)) => RunState::Failed { reason, at },
                     (_, None) => RunState::Success { at },
                 };
                 self.move_anchor(desk, run, Anchor::LastFinish);
+                self.disable(desk, settlement.disabled);
                 self.close(run, state);
             }
             Next::Retry { attempt, at, reason } => {
@@ -80,10 +82,7 @@ impl Book {
                 if let Some(row) = self.row_mut(run) {
                     row.run.state = RunState::Retrying { attempt, at, reason };
                 }
-                if let Some(standing) = self.world.schedules.get_mut(&self.desks[desk].key) {
-                    standing.retrying.push(run);
-                    standing.retrying.sort_unstable();
-                }
+                self.stand_by(desk, run);
                 self.look_at(run, Some(at));
                 self.wake(desk, run);
             }
@@ -91,12 +90,27 @@ impl Book {
         for chained in settlement.chained {
             self.chain(&chained);
         }
-        if let Some(status) = settlement.disabled.filter(|_| self.desks[desk].is_active()) {
-            let reason = status.reason(now);
-            self.change(desk, &Change::Leave(status));
-            if let Some(reason) = reason {
-                self.note(desk, Event::Left { reason });
-            }
+    }
+
+    /// It failed too often in a row and leaves `active`, even if this was the last of its runs.
+    fn disable(&mut self, desk: usize, status: Option<Status>) {
+        let Some(status) = status.filter(|_| self.desks[desk].is_active()) else { return };
+        let reason = status.reason(self.now);
+        self.change(desk, &Change::Leave(status));
+        if let Some(reason) = reason {
+            self.note(desk, Event::Left { reason });
+        }
+    }
+
+    /// A run is to be tried again: those of a schedule stand in the order of their ticks.
+    fn stand_by(&mut self, desk: usize, run: RunKey) {
+        let key = self.desks[desk].key;
+        let Some(standing) = self.world.schedules.get_mut(&key) else { return };
+        let mut retrying = std::mem::take(&mut standing.retrying);
+        retrying.push(run);
+        retrying.sort_by_key(|run| (self.row(*run).map(|row| row.run.scheduled_for), *run));
+        if let Some(standing) = self.world.schedules.get_mut(&key) {
+            standing.retrying = retrying;
         }
     }
 
@@ -114,7 +128,7 @@ impl Book {
         }
         let at = &mut self.desks[desk];
         if let Some(timing) = &mut at.timing {
-            timing.last = Some(now);
+            timing.last = at.state.anchors.last(anchor);
         }
         self.plan_next(desk, Some(now));
     }
@@ -209,10 +223,17 @@ impl Book {
         let standing = self.desks[desk].standing(retrying);
         self.world.schedules.insert(key, standing);
         self.move_lane(desk, &lane);
+        // What still waits did so by the rules of the version before.
+        let waiting: Vec<RunKey> =
+            self.desks[desk].open.iter().filter(|run| self.waiting.contains(run)).copied().collect();
+        for run in waiting {
+            self.look_at(run, Some(self.now));
+        }
         self.say(desk, format!("version {}", self.desks[desk].schedule.version));
         // A valid edit clears what made it invalid; a pause stays.
         if matches!(self.desks[desk].state.status, Status::PausedInvalid { .. } | Status::Exhausted { .. }) {
             self.desks[desk].state.status = Status::Active;
+            self.desks[desk].state.counters.consecutive_failures = 0;
             self.desks[desk].left_at = None;
         }
         self.plan(desk);

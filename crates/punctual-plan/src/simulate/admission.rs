@@ -26,6 +26,7 @@ impl Book {
                 cancelled.extend(self.affect(effect));
             }
         }
+        self.order_lanes();
         // What ended in this batch may be what a later row of it has begun to wait for.
         for admission in &admissions {
             if let Some(row) = self.row(admission.run).filter(|row| row.run.state.status().is_terminal()) {
@@ -33,6 +34,19 @@ impl Book {
             }
         }
         cancelled
+    }
+
+    /// Whoever has waited longest is next, of those that began together the one with the earlier tick.
+    fn order_lanes(&mut self) {
+        let mut lanes = std::mem::take(&mut self.world.lanes);
+        for traffic in lanes.values_mut().filter(|traffic| traffic.waiting.len() > 1) {
+            traffic.waiting.sort_by_key(|run| {
+                let row = self.row(*run);
+                let since = row.and_then(|row| row.run.waited.as_ref()).map(|waited| waited.since);
+                (since, row.map(|row| row.run.scheduled_for), *run)
+            });
+        }
+        self.world.lanes = lanes;
     }
 
     fn turn_minute(&mut self) {
@@ -132,6 +146,9 @@ impl Book {
         at.launches += 1;
         at.state.last_start = Some(since);
         if due.origin == Origin::Tick {
+            if !due.is_retry() {
+                at.state.anchors.start = Some(since);
+            }
             at.launched_through = at.launched_through.max(Some(due.scheduled_for));
         }
         if !due.is_retry() && matches!(due.origin, Origin::Tick | Origin::Chained) {
@@ -160,6 +177,11 @@ impl Book {
                 return Some((*run, Outcome::Cancelled { by: reason.to_string() }));
             }
             Effect::EndRetry(run, reason) => {
+                self.close(*run, RunState::Failed { reason: reason.clone(), at });
+            }
+            Effect::EndWait(run, reason)
+                if self.row(*run).is_some_and(|row| !row.run.attempts.is_empty()) =>
+            {
                 self.close(*run, RunState::Failed { reason: reason.clone(), at });
             }
             Effect::EndWait(run, reason) => self.end(*run, NonFire::Skipped(reason.clone())),

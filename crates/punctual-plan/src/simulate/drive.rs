@@ -147,7 +147,8 @@ impl<'a> Drive<'a> {
         for run in started {
             let Some(row) = self.book.row(run) else { continue };
             let (desk, RunState::Running { .. }) = (row.desk, &row.run.state) else { continue };
-            let (schedule, number) = (&self.book.desks[desk].schedule, self.book.desks[desk].launches);
+            let desk_of = &self.book.desks[desk];
+            let (schedule, number) = (desk_of.version(row.run.version), desk_of.launches);
             let behaviour = self.scenario.behaviour_of(&schedule.name);
             let takes = behaviour.takes(number, schedule.policy.run_timeout);
             let ends_at = self.book.now.saturating_add(takes).unwrap_or(Timestamp::MAX);
@@ -163,7 +164,7 @@ impl<'a> Drive<'a> {
     /// How an attempt ends that has had its time.
     fn outcome(&self, run: RunKey) -> Outcome {
         let Some(row) = self.book.row(run) else { return Outcome::Lost };
-        let schedule = &self.book.desks[row.desk].schedule;
+        let schedule = self.book.desks[row.desk].version(row.run.version);
         let behaviour = self.scenario.behaviour_of(&schedule.name);
         if behaviour.failing.hits(row.number) {
             behaviour.how.outcome(&schedule.target.action)

@@ -310,11 +310,7 @@ fn version<'a>(inquiry: &'a Inquiry<'a>, at: Timestamp) -> &'a Version {
 fn current(timing: &Timing, inquiry: &Inquiry<'_>) -> Timing {
     let mut timing = timing.clone();
     timing.runs = inquiry.state.counters.admitted;
-    timing.last = match timing.anchor {
-        Anchor::Fixed => timing.last,
-        Anchor::LastStart => inquiry.state.last_start.or(timing.last),
-        Anchor::LastFinish => inquiry.state.last_finish.map(|(at, _)| at).or(timing.last),
-    };
+    timing.last = inquiry.state.anchors.last(timing.anchor).or(timing.last);
     timing
 }
 

@@ -89,6 +89,11 @@ CREATE TABLE declared_sets (
     body TEXT NOT NULL, updated_at BIGINT NOT NULL, PRIMARY KEY (org, name)
 );
 
+CREATE TABLE maintenance (
+    org BIGINT NOT NULL REFERENCES orgs (key), name TEXT COLLATE "C" NOT NULL CHECK (name <> ''), version BIGINT NOT NULL,
+    body TEXT NOT NULL, updated_at BIGINT NOT NULL, PRIMARY KEY (org, name)
+);
+
 CREATE TABLE tokens (
     org        BIGINT NOT NULL REFERENCES orgs (key),
     id         TEXT    NOT NULL,
@@ -176,7 +181,10 @@ CREATE TABLE schedule_state (
     last_finish          BIGINT,
     last_status          TEXT,
     last_success_at      BIGINT,
-    last_success_run     BIGINT
+    last_success_run     BIGINT,
+    -- When a tick was last launched for the first time, and when one last ended: intervals hang on them.
+    anchor_start         BIGINT,
+    anchor_finish        BIGINT
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 CREATE INDEX schedule_state_plannable ON schedule_state (plan_at, shard) WHERE plan_at IS NOT NULL;
@@ -378,6 +386,23 @@ CREATE TABLE requests (
 
 CREATE INDEX requests_age ON requests (at);
 
+-- A schedule as it is shown, with what it can be found by. Whoever asks sees through it what they see without it.
+CREATE VIEW schedule_rows WITH (security_invoker = true) AS
+SELECT d.key, d.org, d.definition, d.declared_set, d.created_at, d.updated_at, d.deleted_at, s.status, s.status_detail,
+       s.left_at, s.spent_at, s.planned_through, s.decided_through, s.next_tick, s.launched_through, s.admitted,
+       s.run_count, s.success_count, s.failure_count, s.consecutive_failures, s.last_start, s.last_finish, s.last_status,
+       s.last_success_at, s.last_success_run,
+       (SELECT min(r.scheduled_for) FROM runs r
+        WHERE r.schedule = d.key AND r.look_at IS NOT NULL AND r.status = 'scheduled' AND r.reason IS NULL) AS armed,
+       d.version, s.anchor_start, s.anchor_finish,
+       (SELECT count(*) FROM runs r
+        WHERE r.schedule = d.key AND r.look_at IS NOT NULL AND r.origin = 'tick' AND r.attempt > 0) AS launched,
+       d.id, d.name, d.description, d.spec, d.tags, d.user_id
+FROM schedules d
+JOIN schedule_state s ON s.schedule = d.key;
+
+GRANT SELECT ON schedule_rows TO punctual_app, punctual_engine;
+
 -- Who sees what. The application role sees the rows of the org that its transaction names, and nothing without one;
 -- the engine is a role of its own. The owner has no policy: by itself it sees nothing either.
 DO $$
@@ -388,7 +413,7 @@ DECLARE
 BEGIN
     FOREACH here IN ARRAY ARRAY[
         'orgs', 'users', 'calendars', 'quiet_hours_policies', 'templates', 'workflows', 'secrets', 'limits',
-        'declared_sets', 'tokens', 'schedules', 'schedule_versions', 'schedule_uses', 'schedule_state', 'runs',
+        'declared_sets', 'maintenance', 'tokens', 'schedules', 'schedule_versions', 'schedule_uses', 'schedule_state', 'runs',
         'attempts', 'run_ranges', 'audit_events', 'audit_seals', 'outbox', 'circuit_breakers',
         'circuit_breaker_transitions', 'guards', 'lanes', 'org_use', 'requests'
     ] LOOP
@@ -406,7 +431,7 @@ END $$;
 REVOKE UPDATE ON audit_events, audit_seals FROM punctual_engine;
 GRANT SELECT ON tz_versions TO punctual_app;
 GRANT INSERT, UPDATE, DELETE ON users, calendars, quiet_hours_policies, templates, workflows, secrets, limits,
-    declared_sets, schedule_uses, runs, requests TO punctual_app;
+    declared_sets, maintenance, schedule_uses, runs, requests TO punctual_app;
 GRANT INSERT, UPDATE ON tokens, schedules, schedule_state TO punctual_app;
 GRANT INSERT ON schedule_versions, run_ranges, audit_events, circuit_breaker_transitions TO punctual_app;
 GRANT DELETE ON outbox, circuit_breakers, org_use TO punctual_app;

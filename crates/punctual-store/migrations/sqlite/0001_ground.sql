@@ -89,6 +89,11 @@ CREATE TABLE declared_sets (
     body TEXT NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (org, name)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE maintenance (
+    org INTEGER NOT NULL REFERENCES orgs (key), name TEXT NOT NULL CHECK (name <> ''), version INTEGER NOT NULL,
+    body TEXT NOT NULL, updated_at INTEGER NOT NULL, PRIMARY KEY (org, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE tokens (
     org        INTEGER NOT NULL REFERENCES orgs (key),
     id         TEXT    NOT NULL,
@@ -173,8 +178,28 @@ CREATE TABLE schedule_state (
     last_finish          INTEGER,
     last_status          TEXT,
     last_success_at      INTEGER,
-    last_success_run     INTEGER
+    last_success_run     INTEGER,
+    -- When a tick was last launched for the first time, and when one last ended: intervals hang on them.
+    anchor_start         INTEGER,
+    anchor_finish        INTEGER
 ) STRICT;
+
+-- A schedule as it is shown, with what it can be found by.
+CREATE VIEW schedule_rows AS
+SELECT s.key, s.created_at, s.updated_at, s.deleted_at, s.declared_set, st.version, st.status, st.status_detail, st.left_at,
+       st.spent_at, st.planned_through, st.decided_through, st.next_tick, st.launched_through, st.admitted, st.run_count,
+       st.success_count, st.failure_count, st.consecutive_failures, st.last_start, st.last_finish, st.last_status,
+       st.last_success_at, st.last_success_run, st.anchor_start, st.anchor_finish,
+       (SELECT r.scheduled_for FROM runs AS r
+        WHERE r.schedule = s.key AND r.scheduled_for >= st.decided_through / 1000000 - 120 AND r.status = 'scheduled'
+          AND r.reason IS NULL
+        ORDER BY r.scheduled_for LIMIT 1) AS armed,
+       (SELECT count(*) FROM runs AS r
+        WHERE r.schedule = s.key AND r.status IN ('enqueued', 'running', 'waiting', 'retrying') AND r.origin = 'tick'
+          AND r.attempt > 0) AS launched,
+       s.org, s.id, s.name, s.description, s.spec, s.tags, s.user_id
+FROM schedules AS s
+JOIN schedule_state AS st ON st.schedule = s.key;
 
 CREATE INDEX schedule_state_plannable ON schedule_state (plan_at, shard) WHERE plan_at IS NOT NULL;
 

@@ -3,6 +3,3 @@ UPDATE schedule_state s SET plan_at = $2::bigint
 FROM unnest($1::bigint[]) AS d (schedule)
 WHERE s.schedule = d.schedule AND s.status = $3::text AND s.left_at IS NULL AND s.spent_at IS NULL
   AND s.plan_at IS NULL AND s.next_tick IS NULL
-  AND NOT EXISTS (
-    SELECT 1 FROM runs r WHERE r.schedule = s.schedule AND r.look_at IS NOT NULL AND r.origin = 'tick'
-  )

@@ -1,6 +1,11 @@
-SELECT r.scheduled_for FROM runs r
-WHERE r.schedule = $1::bigint AND r.origin = 'tick'
-  AND r.scheduled_for BETWEEN coalesce((SELECT max(g.last) FROM run_ranges g WHERE g.schedule = $1::bigint AND g.first < $2::bigint), 0)
-                          AND $3::bigint
-UNION ALL
-SELECT g.first FROM run_ranges g WHERE g.schedule = $1::bigint AND g.first BETWEEN $2::bigint AND $3::bigint
+-- What stays between the ticks of each schedule that go, or between them and the range before: a digest ends there.
+SELECT d.schedule, k.tick
+FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS d (schedule, first, last)
+CROSS JOIN LATERAL (
+    SELECT r.scheduled_for AS tick FROM runs r
+    WHERE r.schedule = d.schedule AND r.origin = 'tick' AND r.scheduled_for <= d.last
+      AND r.scheduled_for >= coalesce(
+          (SELECT max(g.last) FROM run_ranges g WHERE g.schedule = d.schedule AND g.first < d.first), 0)
+    UNION ALL
+    SELECT g.first FROM run_ranges g WHERE g.schedule = d.schedule AND g.first BETWEEN d.first AND d.last
+) k

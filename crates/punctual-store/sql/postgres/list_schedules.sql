@@ -1,16 +1,8 @@
-SELECT d.key, d.org, d.definition, d.declared_set, d.created_at, d.updated_at, d.deleted_at, s.status, s.status_detail,
-       s.left_at, s.spent_at, s.planned_through, s.decided_through, s.next_tick, s.launched_through, s.admitted,
-       s.run_count, s.success_count, s.failure_count, s.consecutive_failures, s.last_start, s.last_finish, s.last_status,
-       s.last_success_at, s.last_success_run,
-       (SELECT min(r.scheduled_for) FROM runs r
-        WHERE r.schedule = d.key AND r.look_at IS NOT NULL AND r.status = 'scheduled' AND r.reason IS NULL),
-       d.version
-FROM schedules d
-JOIN schedule_state s ON s.schedule = d.key
+SELECT * FROM schedule_rows d
 WHERE ($1::text IS NULL OR (d.name, d.key) > ($1::text, $2::bigint))
   AND ($3::text IS NULL OR d.name ILIKE $3::text OR d.description ILIKE $3::text OR d.spec ILIKE $3::text)
   AND ($4::text IS NULL OR d.tags LIKE $4::text)
-  AND ($5::text IS NULL OR s.status = $5::text)
+  AND ($5::text IS NULL OR d.status = $5::text)
   AND ($6::text IS NULL OR d.user_id = $6::text)
   AND ($7::text IS NULL OR d.declared_set = $7::text)
   AND ($8::bigint = 1 OR d.deleted_at IS NULL)

@@ -1,4 +1,4 @@
-SELECT r.key, r.status
+SELECT r.key, r.status, r.attempt
 FROM unnest($1::bigint[]) AS d (run)
 JOIN runs r ON r.key = d.run
 ORDER BY r.key

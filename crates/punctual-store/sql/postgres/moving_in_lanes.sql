@@ -1,4 +1,4 @@
-SELECT r.schedule, r.key, r.status, r.wait_kind, r.scheduled_for, d.org, d.name
+SELECT r.schedule, r.key, r.status, r.wait_kind, r.scheduled_for, r.attempt, r.wait_since, d.org, d.name
 FROM unnest($1::bigint[], $2::text[]) AS d (org, name)
 JOIN schedule_uses u ON u.org = d.org AND u.kind = 'lane' AND u.name = d.name
 JOIN runs r ON r.schedule = u.schedule AND r.look_at IS NOT NULL

@@ -1,9 +1,9 @@
-SELECT d.schedule, o.count, o.late
+SELECT d.schedule, o.count, o.unlaunched, o.late
 FROM unnest($1::bigint[]) AS d (schedule)
 CROSS JOIN LATERAL (
-    SELECT count(*) AS count,
-           array_agg(r.key) FILTER (WHERE r.fire_at <= $2::bigint AND r.status = $3::text AND r.origin = $4::text) AS late
+    SELECT count(*) AS count, count(*) FILTER (WHERE r.attempt = 0) AS unlaunched,
+           array_agg(r.key) FILTER (WHERE r.fire_at <= $2::bigint AND r.status = $3::text) AS late
     FROM runs r
-    WHERE r.schedule = d.schedule AND r.look_at IS NOT NULL
+    WHERE r.schedule = d.schedule AND r.look_at IS NOT NULL AND r.origin = $4::text
 ) o
 WHERE o.count > 0

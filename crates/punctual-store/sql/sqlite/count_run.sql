@@ -2,5 +2,6 @@
 UPDATE schedule_state
 SET active_run = nullif(active_run, ?2), run_count = ?3, success_count = ?4, failure_count = ?5,
     consecutive_failures = ?6, last_finish = ?7, last_status = ?8,
-    last_success_at = coalesce(?9, last_success_at), last_success_run = coalesce(?10, last_success_run)
+    last_success_at = coalesce(?9, last_success_at), last_success_run = coalesce(?10, last_success_run),
+    anchor_finish = coalesce(?11, anchor_finish)
 WHERE schedule = ?1

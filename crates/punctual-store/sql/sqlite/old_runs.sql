@@ -1,8 +1,12 @@
--- Ended rows past their time, oldest tick first; the latest of a schedule stays, for those that depend on it.
+-- Ended rows of a schedule that are past their time, or at or before the tick from which on there are enough; failures
+-- have a time of their own. The latest stays whatever its age, for those that depend on it.
 SELECT r.key, r.schedule, r.org, r.scheduled_for, r.status, r.origin, r.version
 FROM runs AS r
-WHERE r.scheduled_for < ?1 AND r.look_at IS NULL
-  AND (r.status <> 'failed' OR r.scheduled_for < ?2)
-  AND r.scheduled_for < (SELECT max(l.scheduled_for) FROM runs AS l WHERE l.schedule = r.schedule)
+WHERE r.schedule = ?1 AND r.scheduled_for < max(?2, ?4 + 1) AND r.look_at IS NULL
+  AND CASE
+          WHEN r.status <> 'failed' AND r.scheduled_for <= ?4 THEN TRUE
+          ELSE r.scheduled_for < CASE r.status WHEN 'failed' THEN ?3 ELSE ?2 END
+               AND r.scheduled_for < (SELECT max(l.scheduled_for) FROM runs AS l WHERE l.schedule = ?1)
+      END
 ORDER BY r.scheduled_for
-LIMIT ?3
+LIMIT ?5

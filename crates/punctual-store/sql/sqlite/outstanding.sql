@@ -1,5 +1,8 @@
--- Rows that are armed or in flight, of a schedule that arms one tick at a time.
-SELECT (SELECT count(*) FROM runs WHERE schedule = ?1 AND status IN ('enqueued', 'running', 'waiting', 'retrying'))
+-- Ticks that the next one hangs on: those that were never launched, and if ?2 those that have not ended.
+SELECT (SELECT count(*)
+        FROM runs
+        WHERE schedule = ?1 AND status IN ('enqueued', 'running', 'waiting', 'retrying') AND origin = 'tick'
+          AND (?2 OR attempt = 0))
      + (SELECT count(*)
-        FROM (SELECT status FROM runs WHERE schedule = ?1 ORDER BY scheduled_for DESC LIMIT 16)
-        WHERE status = 'scheduled')
+        FROM (SELECT status, origin FROM runs WHERE schedule = ?1 ORDER BY scheduled_for DESC LIMIT 16)
+        WHERE status = 'scheduled' AND origin = 'tick')

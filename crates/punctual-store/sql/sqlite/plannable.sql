@@ -1,5 +1,5 @@
 -- Schedules that want planning, those that wait longest first.
-SELECT schedule, org, version, planned_through, decided_through, admitted, last_start, last_finish, plan_at
+SELECT schedule, org, version, planned_through, decided_through, admitted, anchor_start, anchor_finish, plan_at
 FROM schedule_state
 WHERE plan_at <= ?1 AND (?2 IS NULL OR shard IN (SELECT value FROM json_each(?2)))
 ORDER BY plan_at

@@ -1,6 +1,6 @@
 -- A schedule of which nothing can come any more: it has no tick left, or had all its runs, and no row of it is open.
 -- One that follows another has no ticks of its own to run out of.
-SELECT st.spent_at, st.version
+SELECT st.spent_at
 FROM schedule_state AS st
 WHERE st.schedule = ?1 AND st.status = 'active' AND st.left_at IS NULL
   AND (st.spent_at IS NOT NULL

@@ -33,6 +33,42 @@ pub async fn a_row_is_admitted_once<B: Backend>(backend: &B) {
     assert_eq!(stage.row("one").await.state.counters.admitted, 1);
 }
 
+/// Whoever judged a row before it was launched, failed and was set to be tried again is too late with any verdict: its
+/// start would launch the first attempt twice, its skip would deny that there was one.
+pub async fn a_verdict_over_an_earlier_attempt_changes_nothing<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "1 10 * * *").policy(|policy| policy.retry_after = Some(seconds(60)));
+    stage.create(schedule, at("10:00:05")).await;
+    let judged = stage.judge(at("10:01:00")).await;
+    let run = stage.admit(at("10:01:00")).await.remove(0);
+    stage.settle(run, Outcome::Exited { code: 1 }, at("10:01:01")).await;
+    let retrying = stage.ledger("one").await;
+    let waiting = punctual_plan::Waiting {
+        wait: punctual_plan::Wait::Turn { behind: run },
+        since: at("10:01:00"),
+        deadline: at("11:00:00"),
+    };
+    let reason = punctual_plan::Reason::Guard { key: "disk".to_owned(), run };
+    let verdicts = [
+        Verdict::Start,
+        Verdict::Wait(waiting),
+        Verdict::Later(at("10:30:00")),
+        Verdict::Skip(reason.clone()),
+        Verdict::Miss(reason.clone()),
+        Verdict::Fail(reason),
+    ];
+    for verdict in verdicts {
+        let mut late = judged.clone();
+        late[0].admission.verdict = verdict.clone();
+        assert_eq!(stage.carry_out(late, at("10:01:02")).await, [Commit::Stale], "{verdict:?}");
+        assert_eq!(stage.ledger("one").await, retrying, "{verdict:?}");
+    }
+    assert_eq!(stage.row("one").await.state.counters.admitted, 1);
+    assert_eq!(stage.admit(at("10:02:01")).await, [run], "its second attempt is due when it was to be");
+    stage.settle(run, Outcome::Succeeded, at("10:02:02")).await;
+    assert_eq!(stage.ledger("one").await, "10:01:00 success");
+}
+
 /// A tick that finds a run in flight is skipped, and the audit log says so.
 pub async fn an_overlapping_tick_is_skipped_with_its_event<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

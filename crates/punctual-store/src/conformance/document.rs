@@ -1,8 +1,13 @@
 //! Shared things, tokens, and answers that are given once.
 
+use punctual_plan::{Schedule, Status};
+use punctual_time::Calendar;
+
 use super::Backend;
-use super::stage::{Stage, at};
-use crate::{Answer, Answered, Cut, DocumentKind, Error, NewDocument, Store, Token};
+use super::stage::{Shape, Stage, at, cron};
+use crate::{
+    Actor, Answer, Answered, Ask, AuditFilter, AuditRow, Cut, DocumentKind, Error, NewDocument, Store, Token,
+};
 
 fn document(name: &str, body: &str, replaces: Option<i64>) -> NewDocument {
     let (kind, now) = (DocumentKind::Template, at("10:00:00.5"));
@@ -40,6 +45,26 @@ pub async fn documents_are_listed_by_kind_and_name<B: Backend>(backend: &B) {
     }
 }
 
+/// Who wrote or removed a shared thing or a token is in the audit log, once for each time.
+pub async fn what_is_done_to_documents_is_audited<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for kind in DocumentKind::ALL {
+        let document = NewDocument { kind, ..document("a", "{}", None) };
+        stage.store.put_document(stage.scope(), document.clone()).await.expect("answers");
+        let stale = NewDocument { replaces: Some(7), ..document };
+        assert!(stage.store.put_document(stage.scope(), stale).await.is_err(), "{kind:?}");
+        for _ in 0..2 {
+            stage.store.remove_document(stage.scope(), kind, "a".to_owned()).await.expect("answers");
+        }
+        let filter = AuditFilter { kind: Some(format!("{}.", kind.table())), ..AuditFilter::default() };
+        let events = stage.store.audit(stage.scope(), filter, Cut::first(10)).await.expect("answers").rows;
+        let said = |row: &AuditRow| (row.kind.clone(), row.detail.clone(), row.actor.clone());
+        let expected = ["removed", "put"]
+            .map(|done| (format!("{}.{done}", kind.table()), "a".to_owned(), Actor::User("ada".to_owned())));
+        assert_eq!(events.iter().map(said).collect::<Vec<_>>(), expected, "{kind:?}");
+    }
+}
+
 /// A removed thing is gone, once.
 pub async fn a_document_is_removed_once<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
@@ -55,6 +80,81 @@ pub async fn a_document_is_removed_once<B: Backend>(backend: &B) {
     assert!(!remove().await);
     let read = stage.store.document(stage.scope(), DocumentKind::Template, "a".to_owned()).await;
     assert_eq!(read.expect("answers"), None);
+}
+
+/// A schedule refers to a calendar by name: it means the calendar as it is, not as it was when the schedule was written
+/// or last read. Without it the schedule cannot be read, and with a new one of that name it can be again.
+pub async fn a_changed_calendar_counts_for_every_handle_at_once<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let beside = stage.beside(backend).await;
+    let put = async |dates: &[&str], now: &str| {
+        let calendar = calendar(dates);
+        let (kind, body) = (DocumentKind::Calendar, crate::calendar_body(&calendar));
+        let document = NewDocument { kind, now: at(now), ..document("free", &body, None) };
+        stage.store.put_document(stage.scope(), document).await.expect("answers");
+        calendar
+    };
+    let first = put(&["2026-01-02"], "10:00:00").await;
+    let schedule = cron("one", "* * * * *").timing(|timing| timing.windows.calendars = vec![first.clone()]);
+    stage.create(schedule, at("10:00:05")).await;
+    let check = async |expected: &Calendar| {
+        for node in [&stage, &beside] {
+            let row = node.row("one").await;
+            assert_eq!((calendars(&row.definition), &row.invalid), (vec![expected.clone()], &None));
+            let plannable = node.store.plannable(Ask::all(at("10:30:00"))).await.expect("answers");
+            let ready: Vec<_> = plannable.ready.iter().map(|one| calendars(&one.definition)).collect();
+            assert_eq!(ready, [vec![expected.clone()]]);
+        }
+    };
+    check(&first).await;
+    check(&put(&["2026-01-03", "2026-01-04"], "10:01:00").await).await;
+    let kind = DocumentKind::Calendar;
+    assert!(beside.store.remove_document(stage.scope(), kind, "free".to_owned()).await.expect("answers"));
+    for node in [&stage, &beside] {
+        let plannable = node.store.plannable(Ask::all(at("10:30:00"))).await.expect("answers");
+        assert_eq!((plannable.ready.len(), plannable.unreadable.len()), (0, 1));
+        assert!(node.row("one").await.invalid.is_some());
+    }
+    check(&put(&["2026-01-05"], "10:02:00").await).await;
+}
+
+/// A schedule that refers to what is gone leaves `active` by itself, with what is wrong; the others go on, and a valid
+/// edit brings it back.
+pub async fn what_cannot_be_read_is_paused_and_nothing_else<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let free = calendar(&["2026-01-02"]);
+    let (kind, body) = (DocumentKind::Calendar, crate::calendar_body(&free));
+    let document = NewDocument { kind, ..document("free", &body, None) };
+    stage.store.put_document(stage.scope(), document).await.expect("answers");
+    let broken = cron("broken", "* * * * *").timing(|timing| timing.windows.calendars = vec![free]);
+    let keys = vec![
+        stage.create(broken, at("10:00:05")).await,
+        stage.create(cron("whole", "* * * * *"), at("10:00:05")).await,
+    ];
+    let pause = async |now: &str| stage.store.pause_invalid(at(now), keys.clone()).await.expect("answers");
+    assert_eq!(pause("10:00:10").await, 0, "both can be read");
+    stage.store.remove_document(stage.scope(), kind, "free".to_owned()).await.expect("answers");
+    assert_eq!(pause("10:00:20").await, 1);
+    assert_eq!(pause("10:00:21").await, 0, "once");
+    let row = stage.row("broken").await;
+    let error = "there is no calendar `free` any more".to_owned();
+    assert_eq!((row.state.status, row.left_at), (Status::PausedInvalid { error }, Some(at("10:00:20"))));
+    assert_eq!(row.next_run_at, None);
+    assert!(stage.row("whole").await.state.status.is_active());
+    let plannable = stage.store.plannable(Ask::all(at("10:30:00"))).await.expect("answers");
+    assert_eq!((plannable.ready.len(), plannable.unreadable.len()), (1, 0));
+    let edit = stage.edit("broken", cron("broken", "* * * * *"), at("10:00:30")).await;
+    stage.write(edit).await;
+    assert!(stage.row("broken").await.state.status.is_active());
+    assert_eq!(stage.row("broken").await.next_run_at, Some(at("10:01:00")));
+}
+
+fn calendar(dates: &[&str]) -> Calendar {
+    Calendar::new("free", dates.iter().map(|date| date.parse().expect("the suite's dates are valid")))
+}
+
+fn calendars(definition: &Schedule) -> Vec<Calendar> {
+    definition.when.timing().map(|timing| timing.windows.calendars.clone()).unwrap_or_default()
 }
 
 /// Whose a token is, is known by its hash alone.

@@ -3,8 +3,8 @@
 use punctual_plan::{Effect, Outcome, Overlap, admit};
 
 use super::Backend;
-use super::stage::{Shape, Stage, at, cron, seconds};
-use crate::AdmitCommit;
+use super::stage::{Shape, Stage, at, cron, id_of, seconds};
+use crate::{AdmitCommit, AuditFilter, Cut, Store};
 
 /// Under `cancel` a tick ends the run in flight and starts in its place.
 pub async fn a_tick_cancels_the_run_in_flight<B: Backend>(backend: &B) {
@@ -38,6 +38,30 @@ pub async fn a_later_tick_ends_those_that_wait<B: Backend>(backend: &B) {
     assert!(ledger.starts_with("10:00:20 cancelled/cancelled | 10:00:40 skipped/superseded"), "{ledger}");
 }
 
+/// In a lane that schedules share, what another's tick ends is booked on the schedule that it belongs to.
+pub async fn a_wait_in_a_shared_lane_ends_for_its_own_schedule<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let sharing = |name: &str, spec: &str, overlap| {
+        cron(name, spec).policy(|policy| {
+            policy.overlap = overlap;
+            policy.lane = Some("disk".to_owned());
+        })
+    };
+    stage.create(sharing("one", "20,50 0 10 * * *", Overlap::Cancel), at("10:00:05")).await;
+    let last = sharing("two", "30 0 10 1 1 *", Overlap::Queue);
+    let two = last.timing(|timing| timing.bounds.end_at = Some(at("10:00:40")));
+    stage.create(two, at("10:00:05")).await;
+    stage.admit(at("10:00:20")).await;
+    let second = stage.admit(at("10:00:30")).await[0];
+    assert_eq!(stage.status(second).await, "waiting");
+    stage.admit(at("10:00:50")).await;
+    assert_eq!(stage.status(second).await, "skipped/superseded");
+    let filter = AuditFilter { run: Some(second), ..AuditFilter::default() };
+    let events = stage.store.audit(stage.scope(), filter, Cut::first(10)).await.expect("the store answers");
+    assert_eq!(events.rows.iter().map(|row| row.schedule).collect::<Vec<_>>(), [Some(id_of("two"))]);
+    assert_eq!(stage.row("two").await.state.status.name(), "exhausted", "it was the last of its runs");
+}
+
 /// A tick that starts ends the pending retry of an earlier one.
 pub async fn a_tick_supersedes_a_pending_retry<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
@@ -49,6 +73,30 @@ pub async fn a_tick_supersedes_a_pending_retry<B: Backend>(backend: &B) {
     stage.admit(at("10:00:40")).await;
     assert_eq!(stage.status(first).await, "failed/superseded");
     assert!(stage.due(at("10:00:50")).await.rows.is_empty(), "the retry does not come any more");
+}
+
+/// A retry that has come and waits for a guard is superseded like one whose time has not come.
+pub async fn a_tick_supersedes_a_retry_that_waits<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let guarded = |name: &str, spec: &str| {
+        cron(name, spec).policy(|policy| {
+            policy.guard = Some("disk".to_owned());
+            policy.retry_after = Some(seconds(5));
+        })
+    };
+    stage.create(guarded("one", "*/20 * * * * *"), at("10:00:05")).await;
+    stage.create(guarded("two", "25 0 10 * * *"), at("10:00:05")).await;
+    let first = stage.admit(at("10:00:20")).await[0];
+    stage.settle(first, Outcome::Exited { code: 1 }, at("10:00:21")).await;
+    let other = stage.admit(at("10:00:25")).await[0];
+    assert_eq!(stage.admit(at("10:00:26")).await, [first]);
+    assert_eq!(stage.status(first).await, "waiting", "another schedule holds the guard");
+    // The tick and the retry that the freed guard woke are judged together.
+    stage.settle(other, Outcome::Succeeded, at("10:00:40")).await;
+    stage.admit(at("10:00:40")).await;
+    assert_eq!(stage.ledger("one").await.split(" | ").next(), Some("10:00:20 failed/superseded"));
+    let world = stage.due(at("10:00:40")).await.world;
+    assert!(world.schedules.values().all(|standing| standing.retrying.is_empty()), "{world:?}");
 }
 
 /// Under `queue` a retry keeps its turn before later ticks.

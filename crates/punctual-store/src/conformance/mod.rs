@@ -38,6 +38,11 @@ pub trait Backend: Sync {
 
     /// Another handle on the same data, as a second node has it.
     fn second(&self, first: &Self::Store) -> impl Future<Output = Self::Store> + Send;
+
+    /// How many stories are told to it and to the simulation. Each has a store of its own.
+    fn stories(&self) -> u64 {
+        300
+    }
 }
 
 /// Makes one test of each behaviour for a backend.
@@ -52,6 +57,7 @@ macro_rules! conformance {
             @each $backend;
             plan {
                 a_created_schedule_has_its_first_window_armed,
+                a_schedule_without_a_plan_is_left_to_the_planner,
                 the_second_planner_to_commit_creates_no_run,
                 a_plan_of_an_older_version_is_stale,
                 a_plan_of_a_paused_schedule_is_stale,
@@ -71,6 +77,7 @@ macro_rules! conformance {
             admit {
                 a_due_row_is_admitted_under_the_fence,
                 a_row_is_admitted_once,
+                a_verdict_over_an_earlier_attempt_changes_nothing,
                 an_overlapping_tick_is_skipped_with_its_event,
                 a_row_looked_at_too_late_is_missed,
                 a_late_tick_beyond_the_pace_fires_later,
@@ -105,7 +112,9 @@ macro_rules! conformance {
             effect {
                 a_tick_cancels_the_run_in_flight,
                 a_later_tick_ends_those_that_wait,
+                a_wait_in_a_shared_lane_ends_for_its_own_schedule,
                 a_tick_supersedes_a_pending_retry,
+                a_tick_supersedes_a_retry_that_waits,
                 a_retry_keeps_its_turn_in_a_queue,
                 a_retry_that_waited_too_long_fails,
             }
@@ -193,7 +202,10 @@ macro_rules! conformance {
             document {
                 a_document_replaces_its_own_version,
                 documents_are_listed_by_kind_and_name,
+                what_is_done_to_documents_is_audited,
                 a_document_is_removed_once,
+                a_changed_calendar_counts_for_every_handle_at_once,
+                what_cannot_be_read_is_paused_and_nothing_else,
                 a_token_is_known_by_its_hash,
                 a_request_is_answered_once,
                 limits_count_from_when_they_are_written,

@@ -1,11 +1,11 @@
 //! Plans: guarded by the cursor and the version they were made on, one entry per tick.
 
-use punctual_plan::{Basis, CatchUp, Jitter, JitterMode, Recorded, Span, audit_ledger};
-use punctual_time::Weekdays;
+use punctual_plan::{Basis, CatchUp, Jitter, JitterMode, Origin, Outcome, Recorded, Span, audit_ledger};
+use punctual_time::{Anchor, Weekdays};
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, every, seconds};
-use crate::{Ask, BATCH_MAX, Commit, Cut, RunFilter, SHARDS, Shards, Store, Whose};
+use crate::{Ask, BATCH_MAX, Commit, Cut, RunFilter, SHARDS, ScheduleWrite, Shards, Store, Whose, Write};
 
 /// The first window is armed in the transaction that makes the schedule.
 pub async fn a_created_schedule_has_its_first_window_armed<B: Backend>(backend: &B) {
@@ -13,6 +13,30 @@ pub async fn a_created_schedule_has_its_first_window_armed<B: Backend>(backend: 
     stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
     assert_eq!(stage.ledger("one").await, "10:00:20 scheduled | 10:00:40 scheduled | 10:01:00 scheduled");
     assert_eq!(stage.row("one").await.next_run_at, Some(at("10:00:20")));
+}
+
+/// What is written without a plan is left to the planner, as long as it is active.
+pub async fn a_schedule_without_a_plan_is_left_to_the_planner<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let without = |mut write: ScheduleWrite| {
+        match &mut write.write {
+            Write::Create { plan, .. } | Write::Change { plan, .. } => *plan = None,
+            Write::Trigger { .. } => {}
+        }
+        write
+    };
+    stage.write(without(stage.creation(cron("one", "*/20 * * * * *"), at("10:00:05")))).await;
+    assert!(stage.ledger("one").await.is_empty());
+    assert_eq!(stage.plan(at("10:00:05")).await, [Commit::Done]);
+    assert!(stage.ledger("one").await.starts_with("10:00:20 scheduled"));
+    let edit = stage.edit("one", cron("one", "*/30 * * * * *"), at("10:00:06")).await;
+    stage.write(without(edit)).await;
+    assert_eq!(stage.plan(at("10:00:06")).await, [Commit::Done]);
+    assert!(stage.ledger("one").await.starts_with("10:00:30 scheduled"));
+    stage.write(stage.pause("one", at("10:00:07")).await).await;
+    let edit = stage.edit("one", cron("one", "*/40 * * * * *"), at("10:00:08")).await;
+    stage.write(without(edit)).await;
+    assert!(stage.plan(at("10:00:08")).await.is_empty(), "it is paused");
 }
 
 /// Two planners read the same cursor: the second commit changes nothing.
@@ -210,15 +234,27 @@ pub async fn every_tick_has_exactly_one_entry<B: Backend>(backend: &B) {
     assert!(audit.is_proved() && audit.planned > 30, "{audit:?}");
 }
 
-/// Rows that are armed or in flight are told to the planner.
+/// The planner is told which ticks the next one hangs on, and which it has slept through.
 pub async fn the_planner_is_told_what_is_outstanding<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
-    let floating = every("float", "30s").timing(|timing| timing.anchor = punctual_time::Anchor::LastStart);
-    stage.create(floating, at("10:00:00")).await;
-    let start = stage.runs("float").await[0].run.fire_at;
+    let floating = |name: &str, anchor| every(name, "30s").timing(|timing| timing.anchor = anchor);
+    stage.create(floating("start", Anchor::LastStart), at("10:00:00")).await;
+    let finish = stage.create(floating("finish", Anchor::LastFinish), at("10:00:00")).await;
+    let start = stage.runs("start").await[0].run.fire_at;
     stage.admit(start).await;
-    let batch = stage.store.plannable(Ask::all(start)).await.expect("the store answers");
-    assert_eq!((batch.ready.len(), batch.ready[0].outstanding), (1, 1), "its run is in flight");
+    // What a person asked for moves no tick.
+    stage.trigger(finish, "now", start + seconds(1)).await;
+    let ready = stage.store.plannable(Ask::all(start + seconds(1))).await.expect("the store answers").ready;
+    let told: Vec<_> = ready.iter().map(|one| (one.definition.name.as_str(), one.outstanding)).collect();
+    assert_eq!(told, [("start", 0)], "its tick has started; the other's has not ended");
+    stage.plan(start + seconds(1)).await;
+    let (first, second) = (stage.runs("start").await, stage.runs("finish").await);
+    assert_eq!(first[1].run.scheduled_for, start + seconds(30));
+    stage.settle(second[0].run.key, Outcome::Succeeded, start + seconds(2)).await;
+    assert_eq!(stage.plan(start + seconds(2)).await.len(), 1);
+    let ticks = stage.runs("finish").await;
+    let mut ticks = ticks.iter().filter(|row| row.run.origin == Origin::Tick);
+    assert_eq!(ticks.next_back().map(|row| row.run.scheduled_for), Some(start + seconds(32)));
     stage.create(cron("one", "*/20 * * * * *"), at("10:01:05")).await;
     let batch = stage.store.plannable(Ask::all(at("10:01:55"))).await.expect("the store answers");
     let one = batch.ready.iter().find(|ready| ready.definition.name == "one").expect("it wants planning");

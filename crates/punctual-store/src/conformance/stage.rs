@@ -186,7 +186,8 @@ impl<S: Store> Stage<S> {
             .filter(|open| open.run.origin != Origin::Manual || !what.is_still_active())
             .map(|open| open.open)
             .collect();
-        let timing = timing(&row.definition, &row.state).filter(|_| row.spent_at.is_none());
+        let is_over = row.spent_at.is_some() || matches!(row.state.status, Status::Exhausted { .. });
+        let timing = timing(&row.definition, &row.state).filter(|_| !is_over);
         let before = Before {
             timing: timing.as_ref(),
             cursor: row.state.cursor,
@@ -203,8 +204,14 @@ impl<S: Store> Stage<S> {
         let version = self.row(name).await.definition.version + 1;
         let (row, changed) = self.turned(name, &Change::Edit { version }, now).await;
         (to.version, to.id) = (version, row.definition.id);
+        if let (When::Ticks(new), Some(old)) = (&mut to.when, row.definition.when.timing()) {
+            new.created_at = old.created_at;
+        }
         let window = Window::at(now);
-        let next = timing(&to, &row.state).filter(|_| row.state.status.is_active());
+        // A valid edit clears what made it invalid, and lets one that had come to its end go on.
+        let is_back = matches!(row.state.status, Status::PausedInvalid { .. } | Status::Exhausted { .. });
+        let next = timing(&to, &row.state).filter(|_| is_back || row.state.status.is_active());
+        let outstanding = row.outstanding(&to);
         let plan = next.map(|timing| {
             let subject = Subject {
                 id: to.id,
@@ -212,12 +219,13 @@ impl<S: Store> Stage<S> {
                 policy: &to.policy,
                 cursor: changed.plan.cursor,
                 late: &[],
-                outstanding: 0,
+                outstanding,
                 slept: None,
             };
             plan(&subject, window)
         });
-        write(now, Turn { definition: Some(Arc::new(to)), plan, ..Turn::of(&row, changed) }.into())
+        let status = is_back.then_some(Status::Active);
+        write(now, Turn { definition: Some(Arc::new(to)), status, plan, ..Turn::of(&row, changed) }.into())
     }
 
     /// What pauses a schedule.
@@ -255,12 +263,21 @@ impl<S: Store> Stage<S> {
                 policy: &row.definition.policy,
                 cursor,
                 late: &[],
-                outstanding: 0,
+                outstanding: row.outstanding(&row.definition),
                 slept: None,
             };
             resume(&subject, &row.state.status, Window::at(now))
         });
         write(now, Turn { status: Some(Status::Active), plan: next, ..Turn::of(&row, changed) }.into())
+    }
+
+    /// What asks for a run now, beside whatever is in flight.
+    pub fn forced(&self, schedule: ScheduleKey, nonce: &str, now: Timestamp) -> ScheduleWrite {
+        let mut wish = self.wish(schedule, nonce, now);
+        if let Write::Trigger { is_forced, .. } = &mut wish.write {
+            *is_forced = true;
+        }
+        wish
     }
 
     /// What asks for a run now.
@@ -405,6 +422,15 @@ impl<S: Store> Stage<S> {
         rows
     }
 
+    /// The stretches of a schedule's ledger, oldest first.
+    pub async fn stretches(&self, name: &str) -> Vec<String> {
+        let schedule = Some(self.row(name).await.definition.id);
+        let filter = RunFilter { schedule, ..RunFilter::default() };
+        let listed = self.store.ranges(self.scope(), filter, Cut::first(10_000)).await;
+        let rows = listed.expect("the store answers").rows;
+        rows.iter().rev().map(|row| stretch(&row.range)).collect()
+    }
+
     /// The ledger of a schedule in one line: instants and states.
     pub async fn ledger(&self, name: &str) -> String {
         let rows = self.runs(name).await;
@@ -440,6 +466,12 @@ pub fn said(row: &RunRow) -> String {
         Some(reason) => format!("{status}/{}", reason.code()),
         None => status.to_string(),
     }
+}
+
+/// A stretch of equal non-fires in one line.
+pub fn stretch(range: &punctual_plan::Range) -> String {
+    let end = (range.end.status(), range.end.reason().code());
+    format!("{} to {}: {} {}/{}", range.first, range.last, range.count, end.0, end.1)
 }
 
 /// A node that is about to join.

@@ -14,7 +14,7 @@ use super::data::Data;
 use super::life::Ending;
 use super::table::{BreakerRecord, Kept, MessageRecord, RunRecord};
 use super::world::minute_of;
-use crate::stored::message_id;
+use crate::stored::{floats_on, message_body, message_id};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
     Launchable, Report, to_microsecond,
@@ -117,7 +117,7 @@ impl Data {
             return Commit::Stale;
         }
         if let Some(event) = admission_event(admission, tick) {
-            self.note(schedule, &event, now);
+            self.note_run(run, &event, now);
         }
         match &admission.verdict {
             Verdict::Start => self.start(batch, commit),
@@ -211,9 +211,9 @@ impl Data {
             row.queue = queue;
         });
         self.count_start(run, now);
-        if let Action::Message { message } = &definition.target.action {
-            let body = serde_json::to_string(message).expect("an object can always be written");
-            self.send(run, commit, MessageBody { body, at: now });
+        let launch = Launchable { attempt, ..commit.row.launch.clone() };
+        if let Some(body) = message_body(&launch) {
+            self.send(&launch, MessageBody { body, at: now });
         }
         let max = commit.admission.claims.iter().find_map(|claim| match claim {
             Claim::MaxRuns(schedule, max) => Some((*schedule, *max)),
@@ -227,12 +227,13 @@ impl Data {
     fn count_start(&mut self, run: RunKey, now: Timestamp) {
         let Some(row) = self.runs.get(&run) else { return };
         let (schedule, origin, tick, attempt) = (row.schedule, row.origin, row.scheduled_for, row.attempt);
-        let timing = self.present(schedule).and_then(|definition| definition.when.timing());
-        let floats = origin == Origin::Tick
-            && timing.is_some_and(|timing| timing.anchor == Anchor::LastStart)
-            && self.is_floating(schedule);
+        let is_anchor = origin == Origin::Tick && attempt == 1;
+        let floats = is_anchor && self.present(schedule).is_some_and(|one| floats_on(one, Anchor::LastStart));
         self.change_state(schedule, |state| {
             state.last_start = Some(now);
+            if is_anchor {
+                state.anchors.start = Some(now);
+            }
             if origin == Origin::Tick {
                 state.launched_through = state.launched_through.max(Some(tick));
             }
@@ -245,15 +246,13 @@ impl Data {
         });
     }
 
-    fn send(&mut self, run: RunKey, commit: &AdmitCommit, message: MessageBody) {
-        let launch = &commit.row.launch;
-        let launch = Launchable { attempt: commit.row.due.attempt, ..launch.clone() };
+    fn send(&mut self, launch: &Launchable, message: MessageBody) {
         self.outbox_last += 1;
         let record = MessageRecord {
             org: launch.org,
-            run,
+            run: launch.run,
             attempt: launch.attempt,
-            message_id: message_id(&launch),
+            message_id: message_id(launch),
             body: message.body,
             at: message.at,
             position: None,
@@ -356,9 +355,16 @@ impl Data {
                 }
             }
             Effect::EndWait(run, reason) => {
-                if self.runs.get(run).is_some_and(|row| row.status == RunStatus::Waiting) {
+                let Some(row) = self.runs.get(run).filter(|row| row.status == RunStatus::Waiting) else {
+                    return;
+                };
+                let schedule = row.schedule;
+                if row.attempt > 0 {
+                    self.close(*run, Ending::of(RunStatus::Failed, reason), batch.now);
+                } else {
                     self.end(*run, &NonFire::Skipped(reason.clone()), batch.now);
                 }
+                self.exhaust(schedule, batch.now);
             }
         }
     }

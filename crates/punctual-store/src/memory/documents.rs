@@ -1,9 +1,11 @@
 //! Shared things, tokens and answers that are given once.
 
+use jiff::Timestamp;
 use punctual_plan::OrgKey;
 
 use super::data::Data;
-use super::table::{DocumentRecord, RequestRecord};
+use super::table::{DocumentRecord, EventRecord, RequestRecord};
+use crate::stored::Limits;
 use crate::{
     Answer, Answered, Cut, Document, DocumentKind, Error, Listed, NewDocument, Scope, Token, to_microsecond,
 };
@@ -21,13 +23,19 @@ impl Scope {
 impl Data {
     pub(super) fn put_document(&mut self, scope: &Scope, new: NewDocument) -> Result<Document, Error> {
         let place = (new.kind.table(), scope.one()?, new.name.clone());
+        if new.kind == DocumentKind::Limits {
+            Limits::read(&new.body)?;
+        }
         let found = self.documents.get(&place).map_or(0, |record| record.version);
         if new.replaces.is_some_and(|replaces| replaces != found) {
             return Err(Error::Conflict { what: format!("`{}`", new.name) });
         }
         let (version, updated_at) = (found + 1, to_microsecond(new.now));
         let record = DocumentRecord { version, body: new.body.clone(), updated_at };
+        let org = place.1;
         self.documents.insert(place, record);
+        self.refer_anew(org, new.kind);
+        self.note_document(scope, (new.kind, "put", &new.name), updated_at)?;
         Ok(Document { kind: new.kind, name: new.name, version, body: new.body, updated_at })
     }
 
@@ -66,7 +74,33 @@ impl Data {
         kind: DocumentKind,
         name: String,
     ) -> Result<bool, Error> {
-        Ok(self.documents.remove(&(kind.table(), scope.one()?, name)).is_some())
+        let place = (kind.table(), scope.one()?, name);
+        let is_removed = self.documents.remove(&place).is_some();
+        if is_removed {
+            self.refer_anew(place.1, kind);
+            let now = self.now();
+            self.note_document(scope, (kind, "removed", &place.2), now)?;
+        }
+        Ok(is_removed)
+    }
+
+    /// What was done to a shared thing, in the audit log.
+    fn note_document(
+        &mut self,
+        scope: &Scope,
+        (kind, done, name): (DocumentKind, &str, &str),
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        self.record(EventRecord {
+            org: scope.one()?,
+            at,
+            actor: scope.user(),
+            kind: format!("{}.{done}", kind.table()),
+            schedule: None,
+            run: None,
+            detail: name.to_owned(),
+        });
+        Ok(())
     }
 
     pub(super) fn put_token(&mut self, scope: &Scope, token: Token) -> Result<(), Error> {

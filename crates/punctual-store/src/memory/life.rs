@@ -51,6 +51,18 @@ pub(super) struct Moment {
 impl Data {
     /// Notes an event of a schedule.
     pub(super) fn note(&mut self, schedule: ScheduleKey, event: &Event, now: Timestamp) {
+        self.note_about((schedule, None), event, now);
+    }
+
+    /// Notes an event of a run.
+    pub(super) fn note_run(&mut self, run: RunKey, event: &Event, now: Timestamp) {
+        if let Some(schedule) = self.runs.get(&run).map(|row| row.schedule) {
+            self.note_about((schedule, Some(run)), event, now);
+        }
+    }
+
+    fn note_about(&mut self, about: (ScheduleKey, Option<RunKey>), event: &Event, now: Timestamp) {
+        let (schedule, run) = about;
         let Some(org) = self.schedules.get(&schedule).map(|schedule| schedule.org) else { return };
         self.record(EventRecord {
             org,
@@ -58,7 +70,7 @@ impl Data {
             actor: None,
             kind: event.name().to_owned(),
             schedule: Some(schedule),
-            run: None,
+            run,
             detail: event.to_string(),
         });
     }
@@ -166,10 +178,8 @@ impl Data {
 
     /// Ends a row that was not launched, with its event.
     pub(super) fn end(&mut self, run: RunKey, end: &NonFire, now: Timestamp) {
-        let Some((schedule, tick)) = self.runs.get(&run).map(|run| (run.schedule, run.scheduled_for)) else {
-            return;
-        };
-        self.note(schedule, &end_event(tick, end), now);
+        let Some(tick) = self.runs.get(&run).map(|run| run.scheduled_for) else { return };
+        self.note_run(run, &end_event(tick, end), now);
         self.close(run, Ending::from(end), now);
     }
 
@@ -186,7 +196,8 @@ impl Data {
             row.token = None;
         });
         self.wake(run, now);
-        if let Some(schedule) = self.runs.get(&run).map(|run| run.schedule) {
+        let tick = self.runs.get(&run).filter(|run| run.origin == Origin::Tick);
+        if let Some(schedule) = tick.map(|run| run.schedule) {
             self.float(schedule, now);
         }
     }
@@ -254,10 +265,11 @@ impl Data {
     /// Plans a schedule anew whose next tick hung on the run that has just ended.
     pub(super) fn float(&mut self, schedule: ScheduleKey, now: Timestamp) {
         let hangs = self.states.get(&schedule).is_some_and(|state| {
-            state.status.is_active() && state.spent_at.is_none() && state.plan_at.is_none()
+            let has_none = state.plan_at.is_none() && state.next_tick.is_none();
+            state.status.is_active() && state.spent_at.is_none() && has_none
         });
         let is_living = self.schedules.get(&schedule).is_some_and(|schedule| schedule.deleted_at.is_none());
-        if hangs && is_living && self.is_floating(schedule) && self.unended_of(schedule).next().is_none() {
+        if hangs && is_living && self.is_floating(schedule) {
             self.change_state(schedule, |state| state.plan_at = Some(to_microsecond(now)));
         }
     }

@@ -11,6 +11,7 @@ mod cell;
 mod data;
 mod documents;
 mod fault;
+mod invalid;
 mod life;
 mod live;
 mod node;
@@ -231,6 +232,10 @@ impl Store for Memory {
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
         self.write("forgetting old rows", |data| Ok(data.retain(retention, now)))
+    }
+
+    async fn pause_invalid(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error> {
+        self.write("pausing what cannot be read", |data| Ok(data.pause_invalid(now, &schedules)))
     }
 
     async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {

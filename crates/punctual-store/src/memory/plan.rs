@@ -1,11 +1,13 @@
 //! Planning: schedules that come near, and plans written against their cursor.
 
 use jiff::Timestamp;
-use punctual_plan::{LateRow, Origin, RunStatus, ScheduleKey};
+use punctual_plan::{LateRow, Origin, RunStatus, Schedule, ScheduleKey};
+use punctual_time::Anchor;
 
 use super::data::Data;
 use super::life::Moment;
 use super::table::{Definition, Kept};
+use crate::stored::floats_on;
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Shards, Whose, timing};
 
 impl Ask {
@@ -74,8 +76,20 @@ impl Data {
             timing,
             cursor: state.cursor,
             late,
-            outstanding: self.unended_of(schedule).count(),
+            outstanding: self.outstanding(schedule, definition),
         }))
+    }
+
+    /// The ticks whose start, or whose end, the next one hangs on.
+    fn outstanding(&self, schedule: ScheduleKey, definition: &Schedule) -> usize {
+        let ticks = self.unended_of(schedule).filter(|(_, run)| run.origin == Origin::Tick);
+        if floats_on(definition, Anchor::LastFinish) {
+            ticks.count()
+        } else if floats_on(definition, Anchor::LastStart) {
+            ticks.filter(|(_, run)| run.attempt == 0).count()
+        } else {
+            0
+        }
     }
 
     pub(super) fn commit_plans(&mut self, batch: Batch, plans: &[PlanCommit]) -> Vec<Commit> {

@@ -188,6 +188,8 @@ fn state_cells(key: ScheduleKey, row: &StateRecord) -> Vec<Cell> {
         maybe(row.last_finish, |(_, status)| text(status.name())),
         maybe(row.last_success, |(at, _)| micros(at)),
         maybe(row.last_success, |(_, run)| int(run.0)),
+        maybe(row.anchors.start, micros),
+        maybe(row.anchors.finish, micros),
     ]
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use punctual_plan::{Cursor, Origin, Plan, RunKey, Schedule, ScheduleId, ScheduleKey, Status};
+use jiff::Timestamp;
+use punctual_plan::{Cursor, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey, Status};
 
 use super::data::Data;
 use super::life::{Moment, NewRow};
-use super::table::{Definition, EventRecord, ScheduleRecord, StateRecord, VersionRecord};
+use super::table::{Definition, EventRecord, RunRecord, ScheduleRecord, StateRecord, VersionRecord};
 use crate::stored::shard_of;
 use crate::{
     Cut, Error, Listed, OpenRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, Selector, VersionRow,
@@ -151,10 +152,12 @@ impl Data {
             last_start: None,
             last_finish: None,
             last_success: None,
+            anchors: punctual_plan::Anchors::default(),
         };
         self.states.insert(key, state);
-        if let Some(plan) = &made.plan {
-            self.write_plan(key, plan, moment);
+        match &made.plan {
+            Some(plan) => self.write_plan(key, plan, moment),
+            None => self.leave_to_planner(key, moment.now),
         }
         Ok(key)
     }
@@ -222,10 +225,33 @@ impl Data {
             }
             (state.next_tick, state.plan_at) = (None, None);
         });
-        if let Some(plan) = turn.plan.as_ref().filter(|_| !turn.is_deleted) {
-            self.write_plan(key, plan, moment);
+        match turn.plan.as_ref().filter(|_| !turn.is_deleted) {
+            Some(plan) => self.write_plan(key, plan, moment),
+            None => self.leave_to_planner(key, moment.now),
+        }
+        if turn.definition.is_some() {
+            self.wake_waiting(key, moment.now);
         }
         Ok(true)
+    }
+
+    /// Nobody has planned it yet: the planner does, if it is active and has ticks.
+    fn leave_to_planner(&mut self, key: ScheduleKey, now: Timestamp) {
+        let is_living = self.schedules.get(&key).is_some_and(|one| one.deleted_at.is_none());
+        let has_ticks = self.present(key).is_some_and(|one| one.when.timing().is_some());
+        self.change_state(key, |state| {
+            let plans = is_living && has_ticks && state.status.is_active() && state.spent_at.is_none();
+            state.plan_at = plans.then_some(now);
+        });
+    }
+
+    /// What waits is judged anew: the rules that made it wait have changed.
+    fn wake_waiting(&mut self, key: ScheduleKey, now: Timestamp) {
+        let waiting = self.unended_of(key).filter(|(_, run)| run.status == RunStatus::Waiting);
+        let waiting: Vec<RunKey> = waiting.map(|(run, _)| run).collect();
+        for run in waiting {
+            self.change_run(run, |row| row.look_at = row.look_at.map(|look| look.min(now)));
+        }
     }
 
     /// Asks for a run: a new one, or the one that the same request was given before.
@@ -243,9 +269,9 @@ impl Data {
 
     pub(super) fn schedule_row(&self, key: ScheduleKey) -> Option<ScheduleRow> {
         let (record, state) = (self.schedules.get(&key)?, self.states.get(&key)?);
-        let armed =
-            self.unended_of(key).filter(|(_, run)| run.origin == Origin::Tick && run.reason.is_none());
-        let armed = armed.filter(|(_, run)| run.status == punctual_plan::RunStatus::Scheduled);
+        let is_armed = |run: &RunRecord| run.status == RunStatus::Scheduled && run.reason.is_none();
+        let is_launched = |run: &RunRecord| run.origin == Origin::Tick && run.attempt > 0;
+        let armed = self.unended_of(key).filter(|(_, run)| is_armed(run));
         Some(ScheduleRow {
             key,
             definition: Arc::clone(record.definition.any()),
@@ -253,6 +279,7 @@ impl Data {
             state: state.state(),
             left_at: state.left_at,
             spent_at: state.spent_at,
+            ticks_launched: self.unended_of(key).filter(|(_, run)| is_launched(run)).count(),
             launched_through: state.launched_through,
             created_at: record.created_at,
             updated_at: record.updated_at,

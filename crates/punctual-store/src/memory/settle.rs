@@ -113,14 +113,18 @@ impl Data {
             let record = BreakerRecord { breaker, changed_at: now };
             self.move_breaker((judgement.org, target.clone()), record, Some(run));
             if judgement.breaker_before.name() != breaker.name() {
-                self.note(schedule, &Event::BreakerMoved { target, to: breaker }, now);
+                self.note_run(run, &Event::BreakerMoved { target, to: breaker }, now);
             }
         }
         match &settlement.next {
             Next::End { status, reason, at } => {
                 let at = to_microsecond(*at);
+                let is_tick = self.runs.get(&run).is_some_and(|run| run.origin == Origin::Tick);
                 self.change_state(schedule, |state| {
                     state.last_finish = Some((at, *status));
+                    if is_tick {
+                        state.anchors.finish = Some(at);
+                    }
                     if *status == RunStatus::Success {
                         state.last_success = Some((at, run));
                     }
@@ -207,12 +211,14 @@ impl Data {
     }
 
     /// Takes a schedule out of `active` for a reason of its own.
-    fn leave(&mut self, schedule: ScheduleKey, status: &Status, moment: Moment) {
+    pub(super) fn leave(&mut self, schedule: ScheduleKey, status: &Status, moment: Moment) {
         let (Some(definition), Some(state)) = (self.present(schedule).cloned(), self.states.get(&schedule))
         else {
             return;
         };
-        let timing = timing(&definition, &state.state()).filter(|_| state.spent_at.is_none());
+        // What cannot be read has no ticks that could be accounted for.
+        let is_known = state.spent_at.is_none() && !matches!(status, Status::PausedInvalid { .. });
+        let timing = timing(&definition, &state.state()).filter(|_| is_known);
         let open = self.opens(schedule);
         let before = Before {
             timing: timing.as_ref(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Breaker, Counters, Cursor, Fence, NonFire, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule,
+    Anchors, Breaker, Counters, Cursor, Fence, NonFire, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule,
     ScheduleId, ScheduleKey, State, Status, Waiting,
 };
 
@@ -109,6 +109,7 @@ pub(super) struct StateRecord {
     pub(super) last_start: Option<Timestamp>,
     pub(super) last_finish: Option<(Timestamp, RunStatus)>,
     pub(super) last_success: Option<(Timestamp, RunKey)>,
+    pub(super) anchors: Anchors,
 }
 
 impl StateRecord {
@@ -119,6 +120,7 @@ impl StateRecord {
             counters: self.counters,
             last_start: self.last_start,
             last_finish: self.last_finish,
+            anchors: self.anchors,
         }
     }
 }

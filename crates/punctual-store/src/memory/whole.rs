@@ -86,9 +86,9 @@ impl Data {
             }
         }
         for (key, run) in self.runs.iter().filter(|(_, run)| run.status.is_in_flight()) {
-            let Some(policy) = self.definition(run.schedule, run.version).map(|one| &one.any().policy) else {
-                continue;
-            };
+            // It took what the version asked for that was valid when it was admitted: known only of the present one.
+            let present = self.schedules.get(&run.schedule).filter(|one| one.version == run.version);
+            let Some(policy) = present.map(|one| &one.definition.any().policy) else { continue };
             let holds = match &policy.lane {
                 _ if !policy.overlap.is_exclusive() || run.is_forced => true,
                 Some(lane) => self.lanes.get(&(run.org, lane.clone())) == Some(key),
@@ -115,8 +115,8 @@ impl Data {
             say("its version is not that of its definition");
         }
         let Some(timing) = timing(record.definition.any(), &state.state()) else { return };
-        let is_planned =
-            state.status.is_active() && state.spent_at.is_none() && timing.anchor == Anchor::Fixed;
+        let is_live = state.status.is_active() && state.spent_at.is_none() && !timing.is_exhausted();
+        let is_planned = is_live && timing.anchor == Anchor::Fixed;
         if is_planned && timing.planned_after(state.cursor.planned_through) != state.next_tick {
             say("its next tick is not the first one after its cursor");
         }

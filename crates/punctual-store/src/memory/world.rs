@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Breaker, Lane, OrgKey, OrgLimits, OrgUse, Origin, RunKey, RunStatus, RunsLeft, Schedule, ScheduleId,
-    ScheduleKey, Standing, Traffic, Upstream, Wait, When, World,
+    Breaker, Lane, OrgKey, OrgLimits, OrgUse, Origin, RunKey, RunsLeft, Schedule, ScheduleId, ScheduleKey,
+    Standing, Traffic, Upstream, Wait, Waiting, When, World,
 };
 
 use super::data::Data;
@@ -52,7 +52,8 @@ impl Data {
     }
 
     fn standing(&self, schedule: ScheduleKey, definition: &Schedule) -> Standing {
-        let retrying = self.unended_of(schedule).filter(|(_, run)| run.status == RunStatus::Retrying);
+        // One whose time has come and that waits for something is still about to be tried again.
+        let retrying = self.unended_of(schedule).filter(|(_, run)| run.is_open() && run.attempt > 0);
         let mut retrying: Vec<(Timestamp, RunKey)> =
             retrying.map(|(key, run)| (run.scheduled_for, key)).collect();
         retrying.sort_unstable();
@@ -76,17 +77,17 @@ impl Data {
             }
         };
         let mut in_flight = Vec::new();
-        let mut waiting: Vec<(Timestamp, RunKey)> = Vec::new();
+        let mut waiting: Vec<(Timestamp, Timestamp, RunKey)> = Vec::new();
         for (key, run) in members.iter().flat_map(|schedule| self.unended_of(*schedule)) {
             if run.status.is_in_flight() {
                 in_flight.push(key);
-            } else if run.wait.as_ref().is_some_and(|waiting| matches!(waiting.wait, Wait::Turn { .. })) {
-                waiting.push((run.scheduled_for, key));
+            } else if let Some(Waiting { wait: Wait::Turn { .. }, since, .. }) = run.wait {
+                waiting.push((since, run.scheduled_for, key));
             }
         }
         in_flight.sort_unstable();
         waiting.sort_unstable();
-        Traffic { in_flight, waiting: waiting.into_iter().map(|(_, run)| run).collect() }
+        Traffic { in_flight, waiting: waiting.into_iter().map(|(.., run)| run).collect() }
     }
 
     /// The limits of an org, if it has some.

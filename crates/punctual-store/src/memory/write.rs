@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use punctual_plan::{
-    Breaker, Counters, Cursor, Fence, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule, ScheduleId,
-    ScheduleKey, Waiting,
+    Anchors, Breaker, Counters, Cursor, Fence, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule,
+    ScheduleId, ScheduleKey, Waiting,
 };
 
 use super::cell::Row;
@@ -13,6 +13,7 @@ use super::table::{
     AttemptRecord, BreakerRecord, Definition, DocumentRecord, EventRecord, MessageRecord, RangeRecord,
     RequestRecord, RunRecord, ScheduleRecord, SealRecord, StateRecord, TransitionRecord, VersionRecord,
 };
+use crate::cache::is_sharing;
 use crate::stored::{read_counts, read_end, read_status, read_wait};
 use crate::{Cell, Document, DocumentKind, Error, Shared, Table, Token, decode};
 
@@ -112,6 +113,30 @@ impl Data {
         }
     }
 
+    /// Definitions that refer to shared things by name mean them as they are now.
+    pub(super) fn refer_anew(&mut self, org: OrgKey, kind: DocumentKind) {
+        if !matches!(kind, DocumentKind::Calendar | DocumentKind::QuietHours) {
+            return;
+        }
+        let refers = |definition: &Definition| match definition {
+            Definition::Read(definition) => is_sharing(definition),
+            Definition::Unread { .. } => true,
+        };
+        let anew = |definition: &Definition| {
+            self.read_definition(org, &definition.text(), || definition.any().as_ref().clone())
+        };
+        let schedules = self.schedules.iter().filter(|(_, row)| row.org == org && refers(&row.definition));
+        let schedules: Vec<_> = schedules.map(|(key, row)| (*key, anew(&row.definition))).collect();
+        let versions = self.versions.iter().filter(|(_, row)| row.org == org && refers(&row.definition));
+        let versions: Vec<_> = versions.map(|(key, row)| (*key, anew(&row.definition))).collect();
+        for (key, definition) in schedules {
+            self.schedules.entry(key).and_modify(|row| row.definition = definition);
+        }
+        for (key, definition) in versions {
+            self.versions.entry(key).and_modify(|row| row.definition = definition);
+        }
+    }
+
     fn write_schedule_row(&mut self, mut row: Row) -> Result<(), Error> {
         let (key, org, id, name) = (ScheduleKey(row.int()?), OrgKey(row.int()?), row.text()?, row.text()?);
         let id = id.parse().map(ScheduleId).map_err(|_| Error::corrupt(format!("`{id}` is no id")))?;
@@ -178,6 +203,7 @@ impl Data {
         let (finished, how) =
             (row.maybe_micros()?, row.maybe_text()?.map(|name| status_named(&name)).transpose()?);
         let (succeeded, which) = (row.maybe_micros()?, row.maybe_int()?.map(RunKey));
+        let anchors = Anchors { start: row.maybe_micros()?, finish: row.maybe_micros()? };
         let state = StateRecord {
             org,
             shard,
@@ -194,6 +220,7 @@ impl Data {
             last_start,
             last_finish: finished.zip(how),
             last_success: succeeded.zip(which),
+            anchors,
         };
         self.plannable.extend(plan_at.map(|plan_at| (plan_at, key)));
         self.states.insert(key, state);

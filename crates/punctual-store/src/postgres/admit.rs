@@ -10,7 +10,7 @@ use punctual_plan::{
 use punctual_time::Anchor;
 
 use super::claims::Taken;
-use super::connection::{Arg, Role, Tx, col};
+use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{About, End, Ended, Ending, Events, OPEN, ended_event};
 use super::settle::Cancelled;
 use super::wait::hold_waits;
@@ -31,6 +31,10 @@ pub(super) enum Tried {
 
 impl Postgres {
     pub(super) async fn admit_batch(&self, batch: Batch, all: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
+        unless_raced(|| self.admit_once(batch, all)).await
+    }
+
+    async fn admit_once(&self, batch: Batch, all: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
         let mut refused = HashSet::new();
         // Each turn refuses at least one more of finitely many.
         loop {
@@ -57,9 +61,11 @@ impl Postgres {
     ) -> Result<Tried, Error> {
         let wanted: Vec<(usize, &AdmitCommit)> =
             all.iter().enumerate().filter(|(place, _)| !refused.contains(place)).collect();
-        let over = hold_waits(tx, batch.now, &wanted).await?;
+        let standing = hold_waits(tx, batch.now, &wanted).await?;
+        let is_judged = |(_, commit): &(usize, &AdmitCommit)| !standing.stale.contains(&commit.admission.run);
+        let wanted: Vec<(usize, &AdmitCommit)> = wanted.into_iter().filter(is_judged).collect();
         let mut done = start_rows(tx, batch, &wanted).await?;
-        done.extend(defer_rows(tx, (batch.now, &over), &wanted).await?);
+        done.extend(defer_rows(tx, (batch.now, &standing.over), &wanted).await?);
         let ended = self.end_rows(tx, batch.now, &wanted).await?;
         done.extend(ended.iter().map(|row| row.run));
         let live: Vec<(usize, &AdmitCommit)> =
@@ -89,9 +95,9 @@ impl Postgres {
         }
         events.write(tx, batch.now).await?;
         self.wake(tx, &ended, batch.now).await?;
-        let ending = ending(&ended, &live);
-        self.go_on(tx, &ending, batch.now).await?;
-        self.exhaust(tx, ending, batch.now).await?;
+        let ticks: Vec<Ended> = ended.iter().filter(|row| row.origin == Origin::Tick).cloned().collect();
+        self.go_on(tx, &ending(&ticks, &live), batch.now).await?;
+        self.exhaust(tx, ending(&ended, &live), batch.now).await?;
         let commit = |commit: &AdmitCommit, place| match done.contains(&commit.admission.run) {
             true if !refused.contains(&place) => Commit::Done,
             _ => Commit::Stale,
@@ -149,14 +155,40 @@ impl Postgres {
         let by_run: HashMap<RunKey, &End> = ends.iter().map(|end| (end.run, end)).collect();
         let mut events = Events::default();
         for row in &ended {
-            if let Some(end) = by_run.get(&row.run).filter(|end| end.status == RunStatus::Skipped) {
+            if let Some(end) = by_run.get(&row.run).filter(|_| row.is_unlaunched) {
                 let about = About { org: row.org, schedule: Some(row.schedule), run: Some(row.run) };
                 events.note(about, &ended_event(row.tick, end));
             }
         }
         events.write(tx, now).await?;
         self.wake(tx, &ended, now).await?;
+        self.end_others(tx, now, (&ended, live)).await?;
         Ok(cancelled)
+    }
+
+    /// Where schedules share a lane, what one of them ends may have been the last of another.
+    async fn end_others(
+        &self,
+        tx: &Tx,
+        now: Timestamp,
+        (ended, live): (&[Ended], &[(usize, &AdmitCommit)]),
+    ) -> Result<(), Error> {
+        let own: HashSet<ScheduleKey> = live.iter().map(|(_, commit)| commit.admission.schedule).collect();
+        let others: HashSet<i64> =
+            ended.iter().filter(|row| !own.contains(&row.schedule)).map(|row| row.schedule.0).collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let others: Vec<i64> = others.into_iter().collect();
+        let mut versions = Vec::with_capacity(others.len());
+        for row in tx.rows(sql!("present_versions"), &[&others]).await? {
+            versions.push((ScheduleKey(col(&row, 0)?), col::<i64>(&row, 2)?));
+        }
+        let known = self.definitions(tx, &versions).await?;
+        let readable = known.iter().filter_map(|((key, _), known)| Some((*key, known.as_ref().ok()?)));
+        let ending: Vec<Ending> = readable.map(|(key, definition)| Ending::of(key, definition)).collect();
+        self.go_on(tx, &ending, now).await?;
+        self.exhaust(tx, ending, now).await
     }
 }
 
@@ -258,5 +290,7 @@ async fn write_messages(tx: &Tx, now: Timestamp, starts: &[(usize, &AdmitCommit)
 
 /// Whether a start moves the ticks after it.
 pub(super) fn moves_start(commit: &AdmitCommit) -> bool {
-    commit.row.due.origin == Origin::Tick && floats_on(&commit.row.launch.definition, Anchor::LastStart)
+    let due = &commit.row.due;
+    let is_first = due.origin == Origin::Tick && !due.is_retry();
+    is_first && floats_on(&commit.row.launch.definition, Anchor::LastStart)
 }

@@ -115,6 +115,10 @@ impl Postgres {
         };
         let before = planned(&change.changed.plan, change.version, old.map(Arc::as_ref));
         self.write_plans(tx, &[before], now).await?;
+        if change.definition.is_some() {
+            let arguments: [&dyn Arg; 3] = [&change.schedule.0, &now.as_microsecond(), &"waiting"];
+            tx.run(sql!("wake_schedule"), &arguments).await?;
+        }
         if let Some(plan) = change.plan {
             let version = change.definition.map_or(change.version, |definition| definition.version);
             self.write_plans(tx, &[planned(plan, version, new.map(Arc::as_ref))], now).await?;
@@ -252,7 +256,13 @@ async fn move_state(tx: &Tx, change: &Change<'_>, now: Timestamp) -> Result<Opti
     let is_back = change.status.is_some_and(Status::is_active) && !change.is_deleted;
     let begins_anew = i64::from(is_back || change.definition.is_some());
     let (status, detail) = (change.status.map(Status::name), change.status.map(status_detail));
-    let arguments: [&dyn Arg; 14] = [
+    let has_ticks = match change.definition {
+        Some(definition) => definition.when.timing().is_some(),
+        // Only the present definition could say; the planner leaves alone what only follows others.
+        None => true,
+    };
+    let unplanned = (change.plan.is_none() && !is_leaving && has_ticks).then(|| now.as_microsecond());
+    let arguments: [&dyn Arg; 15] = [
         &change.schedule.0,
         &change.version,
         &change.from.planned_through.as_microsecond(),
@@ -267,6 +277,7 @@ async fn move_state(tx: &Tx, change: &Change<'_>, now: Timestamp) -> Result<Opti
         &plan_at,
         &begins_anew,
         &i64::from(is_back),
+        &unplanned,
     ];
     let row = tx.row(sql!("change_state"), &arguments).await?;
     row.map(|row| Ok(Stood { org: OrgKey(col(&row, 0)?), shard: col(&row, 1)? })).transpose()

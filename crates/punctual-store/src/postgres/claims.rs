@@ -29,6 +29,7 @@ struct Group {
     max: Option<i64>,
     tick: Option<i64>,
     moves: i64,
+    anchored: i64,
     last: usize,
 }
 
@@ -71,6 +72,7 @@ fn grouped(starts: &[Start<'_>]) -> (BTreeMap<ScheduleKey, Group>, Vec<usize>) {
             group.tick = group.tick.max(Some(due.scheduled_for.as_second()));
         }
         group.moves |= i64::from(moves_start(commit));
+        group.anchored |= i64::from(due.origin == Origin::Tick && !due.is_retry());
         for claim in &commit.admission.claims {
             match claim {
                 Claim::Lane(Lane::Schedule(_)) if group.claim.is_some() => failed.push(*place),
@@ -95,8 +97,9 @@ async fn take_states(
     let max: Vec<Option<i64>> = groups.values().map(|group| group.max).collect();
     let tick: Vec<Option<i64>> = groups.values().map(|group| group.tick).collect();
     let moves: Vec<i64> = groups.values().map(|group| group.moves).collect();
+    let anchored: Vec<i64> = groups.values().map(|group| group.anchored).collect();
     let at = now.as_microsecond();
-    let arguments: [&dyn Arg; 7] = [&schedule, &claim, &counted, &max, &tick, &moves, &at];
+    let arguments: [&dyn Arg; 8] = [&schedule, &claim, &counted, &max, &tick, &moves, &anchored, &at];
     let mut taken = HashMap::with_capacity(groups.len());
     for row in tx.rows(sql!("start_states"), &arguments).await? {
         taken.insert(ScheduleKey(col(&row, 0)?), col::<i64>(&row, 1)?);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use punctual_plan::OrgKey;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
@@ -18,7 +18,9 @@ use crate::{Error, Scope};
 /// How the server is reached and how long it may take.
 #[derive(Clone, Debug)]
 pub struct PostgresSettings {
-    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE`.
+    /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=verify-full&sslrootcert=FILE`. Of several hosts
+    /// (`HOST:PORT,HOST:PORT`) the first that answers is taken; with `target_session_attrs=read-write` the first that
+    /// may be written to, which after a failover is the one that was promoted.
     pub url: String,
     /// Connections of this node; more than four only make the server's cores wait for each other.
     pub connections: usize,
@@ -80,6 +82,8 @@ const HOT: &str = "SET LOCAL ROLE punctual_engine; SET LOCAL enable_seqscan = of
 /// The node's connections.
 pub(super) struct Connections {
     pool: Pool,
+    /// For what nobody waits for: it never takes a connection from those who do.
+    aside: Pool,
     pub(super) address: Address,
     settings: PostgresSettings,
 }
@@ -89,28 +93,39 @@ impl Connections {
         let mut address: Address = settings.url.parse()?;
         address.config.connect_timeout(CONNECT_TIMEOUT).application_name("punctual");
         address.config.tcp_user_timeout(CONNECT_TIMEOUT * 3);
-        let manager = Manager::from_config(
-            address.config.clone(),
-            address.connector()?,
-            ManagerConfig { recycling_method: RecyclingMethod::Fast },
-        );
-        let pool = Pool::builder(manager)
-            .max_size(settings.connections.clamp(1, 16))
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(settings.statement_timeout))
-            .create_timeout(Some(CONNECT_TIMEOUT))
-            .build()
-            .map_err(|error| lost("setting up connections", error))?;
-        Ok(Self { pool, address, settings })
+        let pool = |connections: usize| {
+            let manager = Manager::from_config(
+                address.config.clone(),
+                address.connector()?,
+                ManagerConfig { recycling_method: RecyclingMethod::Fast },
+            );
+            Pool::builder(manager)
+                .max_size(connections)
+                .runtime(Runtime::Tokio1)
+                .wait_timeout(Some(settings.statement_timeout))
+                .create_timeout(Some(CONNECT_TIMEOUT))
+                .build()
+                .map_err(|error| lost("setting up connections", error))
+        };
+        Ok(Self { pool: pool(settings.connections.clamp(1, 16))?, aside: pool(1)?, address, settings })
     }
 
     /// Begins a transaction.
     pub(super) async fn begin(&self, role: Role, doing: &'static str) -> Result<Tx, Error> {
+        self.begin_on(&self.pool, role, doing).await
+    }
+
+    /// Begins a transaction of the engine over a connection of its own, for work that nobody waits for.
+    pub(super) async fn begin_aside(&self, doing: &'static str) -> Result<Tx, Error> {
+        self.begin_on(&self.aside, Role::Engine, doing).await
+    }
+
+    async fn begin_on(&self, pool: &Pool, role: Role, doing: &'static str) -> Result<Tx, Error> {
         let begin = self.opening(role);
         let mut last = Error::Closed;
         // A connection that died while it was idle shows it now, and nothing was asked of it yet.
         for _ in 0..=self.settings.connections {
-            let client = self.pool.get().await.map_err(|error| lost(doing, error))?;
+            let client = pool.get().await.map_err(|error| self.unreachable(doing, error))?;
             match client.batch_execute(&begin).await {
                 Ok(()) => {
                     let is_prepared = self.settings.is_prepared;
@@ -128,6 +143,20 @@ impl Connections {
             }
         }
         Err(last)
+    }
+
+    /// No connection could be had: the server said why, or there is no way to it.
+    fn unreachable(&self, doing: &'static str, error: PoolError) -> Error {
+        let has_answered = match &error {
+            PoolError::Backend(said) => said.code().is_some() || is_refused_by_us(said),
+            _ => false,
+        };
+        match lost(doing, error) {
+            Error::Database { source, .. } if !has_answered => {
+                Error::Unreachable { place: self.address.place(), doing, source }
+            }
+            other => other,
+        }
     }
 
     /// Everything a transaction begins with, in one round trip.
@@ -368,13 +397,40 @@ impl std::error::Error for Said {
 
 /// Whether a failure is a second row under a unique key.
 pub(super) fn is_duplicate(error: &Error) -> bool {
-    let Error::Database { source, .. } = error else { return false };
+    code_of(error) == Some(&SqlState::UNIQUE_VIOLATION)
+}
+
+/// What the server called a failure, if it was the server that failed.
+fn code_of(error: &Error) -> Option<&SqlState> {
+    let Error::Database { source, .. } = error else { return None };
     let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(source.as_ref());
     while let Some(error) = cause {
         if let Some(said) = error.downcast_ref::<tokio_postgres::Error>() {
-            return said.code() == Some(&SqlState::UNIQUE_VIOLATION);
+            return said.code();
         }
         cause = error.source();
     }
-    false
+    None
+}
+
+/// Transactions take what they hold in one order; a rare one that meets what came after its first look can still lose
+/// to another. It is undone as a whole then, and begun again this often before the caller hears of it.
+const RACES_MAX: u32 = 5;
+
+/// Does the work of a transaction, again if the server undid it for the sake of another.
+pub(super) async fn unless_raced<T, F>(work: impl Fn() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let mut races = 0;
+    loop {
+        let result = work().await;
+        let is_raced = result.as_ref().err().and_then(code_of).is_some_and(|code| {
+            *code == SqlState::T_R_DEADLOCK_DETECTED || *code == SqlState::T_R_SERIALIZATION_FAILURE
+        });
+        if !is_raced || races == RACES_MAX {
+            return result;
+        }
+        races += 1;
+    }
 }

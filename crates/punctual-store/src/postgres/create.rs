@@ -52,7 +52,7 @@ impl Postgres {
         let fits = fitting(&new, room);
         let wanted: Vec<&New<'_>> =
             new.iter().zip(&fits).filter(|(_, fits)| **fits).map(|(new, _)| new).collect();
-        let made = insert_schedules(tx, &wanted).await?;
+        let made = insert_schedules(tx, scope, &wanted).await?;
         let mut seen = HashSet::new();
         let mut living: Vec<(ScheduleKey, &New<'_>)> = Vec::with_capacity(wanted.len());
         let mut results = Vec::with_capacity(new.len());
@@ -92,9 +92,6 @@ impl Postgres {
     /// Everything beside the definition itself.
     async fn complete(&self, tx: &Tx, scope: &Scope, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), Error> {
         let now = made.first().map_or(Timestamp::UNIX_EPOCH, |(_, new)| new.write.now);
-        insert_versions(tx, scope, made).await?;
-        insert_uses(tx, made).await?;
-        insert_states(tx, made).await?;
         let planned: Vec<Planned<'_>> = made
             .iter()
             .filter_map(|(key, new)| {
@@ -108,7 +105,12 @@ impl Postgres {
                 })
             })
             .collect();
-        self.write_plans(tx, &planned, now).await?;
+        // What does not hang on each other is sent at once: one is read in while the last is carried out.
+        tokio::try_join!(
+            insert_uses(tx, made),
+            insert_states(tx, made),
+            self.write_plans(tx, &planned, now),
+        )?;
         let mut events = Events::default();
         let actor = actor(scope);
         for (key, new) in made {
@@ -163,7 +165,15 @@ fn fitting(new: &[New<'_>], mut room: HashMap<OrgKey, u64>) -> Vec<bool> {
     new.iter().map(&mut fits).collect()
 }
 
-async fn insert_schedules(tx: &Tx, new: &[&New<'_>]) -> Result<HashMap<(i64, String), ScheduleKey>, Error> {
+async fn insert_schedules(
+    tx: &Tx,
+    scope: &Scope,
+    new: &[&New<'_>],
+) -> Result<HashMap<(i64, String), ScheduleKey>, Error> {
+    let by = match scope {
+        Scope::Org { user, .. } => user.as_deref(),
+        Scope::Engine => None,
+    };
     let org: Vec<i64> = new.iter().map(|new| new.org.0).collect();
     let id: Vec<String> = new.iter().map(|new| new.definition.id.to_string()).collect();
     let name: Vec<&str> = new.iter().map(|new| new.definition.name.as_str()).collect();
@@ -176,8 +186,8 @@ async fn insert_schedules(tx: &Tx, new: &[&New<'_>]) -> Result<HashMap<(i64, Str
     let set: Vec<Option<&str>> = new.iter().map(|new| new.declared_set).collect();
     let version: Vec<i64> = new.iter().map(|new| new.definition.version).collect();
     let at: Vec<i64> = new.iter().map(|new| new.now()).collect();
-    let arguments: [&dyn Arg; 11] =
-        [&org, &id, &name, &user, &description, &tags, &spec, &text, &set, &version, &at];
+    let arguments: [&dyn Arg; 12] =
+        [&org, &id, &name, &user, &description, &tags, &spec, &text, &set, &version, &at, &by];
     let rows = tx.rows(sql!("insert_schedules"), &arguments).await?;
     rows.iter().map(|row| Ok(((col(row, 1)?, col(row, 2)?), ScheduleKey(col(row, 0)?)))).collect()
 }
@@ -185,16 +195,6 @@ async fn insert_schedules(tx: &Tx, new: &[&New<'_>]) -> Result<HashMap<(i64, Str
 /// Tags as JSON.
 pub(super) fn tags(definition: &Schedule) -> String {
     serde_json::to_string(&definition.tags).expect("strings can always be written")
-}
-
-async fn insert_versions(tx: &Tx, scope: &Scope, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), Error> {
-    let schedule: Vec<i64> = made.iter().map(|(key, _)| key.0).collect();
-    let by = match scope {
-        Scope::Org { user, .. } => user.as_deref(),
-        Scope::Engine => None,
-    };
-    tx.run(sql!("copy_versions"), &[&schedule, &by]).await?;
-    Ok(())
 }
 
 async fn insert_uses(tx: &Tx, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), Error> {
@@ -228,11 +228,11 @@ async fn insert_states(tx: &Tx, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), 
     let planned = number(&|new| new.cursor().planned_through.as_microsecond());
     let decided = number(&|new| new.cursor().decided_through.as_microsecond());
     let next_tick = maybe(&|new| new.plan.and_then(|plan| plan.next_tick).map(Timestamp::as_second));
-    let plan_at = maybe(&|new| {
-        new.plan
-            .filter(|_| new.status.is_active())
-            .and_then(|plan| plan.plan_at)
-            .map(Timestamp::as_microsecond)
+    let plan_at = maybe(&|new| match new.plan {
+        _ if !new.status.is_active() => None,
+        Some(plan) => plan.plan_at.map(Timestamp::as_microsecond),
+        // Nobody has planned it yet: the planner does.
+        None => new.definition.when.timing().map(|_| new.now()),
     });
     let arguments: [&dyn Arg; 11] = [
         &schedule, &org, &shard, &version, &status, &detail, &left_at, &planned, &decided, &next_tick,

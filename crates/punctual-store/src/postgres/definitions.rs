@@ -7,26 +7,39 @@ use punctual_plan::{Schedule, ScheduleKey};
 
 use super::connection::{Tx, col};
 use super::{Postgres, sql};
+use crate::cache::{Known, Stamp};
 use crate::definition::{Shared, decode};
 use crate::instant::from_micros;
 use crate::{Document, DocumentKind, Error};
 
 /// Definitions that were asked for, each readable or not.
-pub(super) type Known = HashMap<(ScheduleKey, i64), Result<Arc<Schedule>, Error>>;
+pub(super) type Asked = HashMap<(ScheduleKey, i64), Result<Arc<Schedule>, Error>>;
 
 impl Postgres {
     /// The definitions of these versions.
-    pub(super) async fn definitions(&self, tx: &Tx, wanted: &[(ScheduleKey, i64)]) -> Result<Known, Error> {
-        let mut known = Known::with_capacity(wanted.len());
+    pub(super) async fn definitions(&self, tx: &Tx, wanted: &[(ScheduleKey, i64)]) -> Result<Asked, Error> {
+        let mut known = Asked::with_capacity(wanted.len());
         let mut missing = HashSet::new();
+        let mut sharing = Vec::new();
         for (schedule, version) in wanted {
-            match self.cache.get(*schedule, *version, || Err(())) {
-                Ok(definition) => {
-                    known.insert((*schedule, *version), Ok(definition));
+            let place = (*schedule, *version);
+            match self.cache.find(*schedule, *version) {
+                Some(Known { definition, shared: None }) => {
+                    known.insert(place, Ok(definition));
                 }
-                Err(()) => {
-                    missing.insert((*schedule, *version));
+                Some(Known { definition, shared: Some(stamp) }) => sharing.push((place, definition, stamp)),
+                None => {
+                    missing.insert(place);
                 }
+            }
+        }
+        // What a definition refers to by name may be another one by now.
+        let present = stamps(tx, sharing.iter().map(|(.., stamp)| stamp.org).collect()).await?;
+        for (place, definition, stamp) in sharing {
+            if present.get(&stamp.org) == Some(&stamp) {
+                known.insert(place, Ok(definition));
+            } else {
+                missing.insert(place);
             }
         }
         if !missing.is_empty() {
@@ -39,7 +52,7 @@ impl Postgres {
         &self,
         tx: &Tx,
         missing: HashSet<(ScheduleKey, i64)>,
-        known: &mut Known,
+        known: &mut Asked,
     ) -> Result<(), Error> {
         let (keys, versions): (Vec<i64>, Vec<i64>) =
             missing.iter().map(|(key, version)| (key.0, *version)).unzip();
@@ -55,11 +68,16 @@ impl Postgres {
         }
         let orgs: HashSet<i64> =
             texts.iter().filter(|(.., text)| is_sharing(text)).map(|text| text.2).collect();
+        // Asked first: what is written in between makes them others, and the definitions are read again.
+        let stamps = stamps(tx, orgs.clone()).await?;
         let shared = shared(tx, orgs).await?;
         let none = Shared::default();
         for (schedule, version, org, text) in texts {
-            let shared = shared.get(&org).unwrap_or(&none);
-            let read = self.cache.get(schedule, version, || decode(text, shared));
+            let read = decode(text, shared.get(&org).unwrap_or(&none)).map(Arc::new);
+            if let Ok(definition) = &read {
+                let shared = stamps.get(&org).filter(|_| is_sharing(text)).cloned();
+                self.cache.keep(schedule, Known { definition: Arc::clone(definition), shared });
+            }
             known.insert((schedule, version), read.map_err(|error| Error::corrupt(error.to_string())));
         }
         for gone in missing {
@@ -74,6 +92,17 @@ impl Postgres {
 /// Whether a definition refers to things by name.
 pub(super) fn is_sharing(text: &str) -> bool {
     text.contains("\"calendars\"") || text.contains("\"quiet_hours\"")
+}
+
+/// What marks the calendars and quiet hours of orgs as they are.
+async fn stamps(tx: &Tx, orgs: HashSet<i64>) -> Result<HashMap<i64, Stamp>, Error> {
+    if orgs.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let orgs: Vec<i64> = orgs.into_iter().collect();
+    let rows = tx.rows(sql!("shared_stamps"), &[&orgs]).await?;
+    let stamp = |row| Ok(Stamp { org: col(row, 0)?, text: col(row, 1)? });
+    rows.iter().map(|row| stamp(row).map(|stamp| (stamp.org, stamp))).collect()
 }
 
 /// The calendars and quiet hours of orgs.

@@ -1,12 +1,16 @@
 //! Shared things, tokens and answers to requests.
 
+use jiff::Timestamp;
 use punctual_plan::OrgKey;
 use tokio_postgres::Row;
 
 use super::connection::{Arg, Role, Tx, col, is_duplicate};
+use super::create::actor;
+use super::ledger::{About, Events};
 use super::schedules::listed;
 use super::{Postgres, sql};
 use crate::instant::from_micros;
+use crate::stored::Limits;
 use crate::{Answer, Answered, Cut, Document, DocumentKind, Error, Listed, NewDocument, Scope, Token};
 
 /// The org that a scope writes for.
@@ -40,11 +44,32 @@ fn read_token(row: &Row) -> Result<Token, Error> {
     })
 }
 
+/// What was done to a shared thing, in the audit log.
+async fn note(
+    tx: &Tx,
+    scope: &Scope,
+    (kind, done, name): (DocumentKind, &str, &str),
+    at: Timestamp,
+) -> Result<(), Error> {
+    let about = About { org: org_of(scope)?, schedule: None, run: None };
+    let mut events = Events::default();
+    events.say(about, &actor(scope), (&format!("{}.{done}", kind.table()), name));
+    events.write(tx, at).await
+}
+
 impl Postgres {
     pub(super) async fn write_document(&self, scope: &Scope, new: &NewDocument) -> Result<Document, Error> {
         let org = org_of(scope)?;
+        if new.kind == DocumentKind::Limits {
+            Limits::read(&new.body)?;
+        }
         let tx = self.connections.begin(scope.into(), "writing a shared thing").await?;
-        let result = self.write_document_in(&tx, org, new).await;
+        let result = async {
+            let document = self.write_document_in(&tx, org, new).await?;
+            note(&tx, scope, (new.kind, "put", &new.name), new.now).await?;
+            Ok(document)
+        };
+        let result = result.await;
         tx.finish(result).await
     }
 
@@ -95,12 +120,16 @@ impl Postgres {
         name: &str,
     ) -> Result<bool, Error> {
         let org = org_of(scope)?;
+        let now = self.clock_now().await?;
         let tx = self.connections.begin(scope.into(), "removing a shared thing").await?;
         let statement = sql!("remove_document").replace("{table}", kind.table());
         let result = async {
             let count = tx.run(&statement, &[&org.0, &name]).await?;
             if kind == DocumentKind::Limits {
                 tx.run(sql!("forget_org_use"), &[&org.0]).await?;
+            }
+            if count > 0 {
+                note(&tx, scope, (kind, "removed", name), now).await?;
             }
             self.notify(&tx).await?;
             Ok(count > 0)

@@ -8,7 +8,7 @@ use punctual_plan::{Due, Fence, OrgKey, Origin, RunKey, RunStatus, ScheduleKey, 
 use tokio_postgres::Row;
 
 use super::connection::{Role, Tx, col};
-use super::definitions::Known;
+use super::definitions::Asked;
 use super::plan::{Bounds, named, read_reason};
 use super::world::Member;
 use super::{Postgres, sql};
@@ -79,7 +79,7 @@ impl Postgres {
         &self,
         tx: &Tx,
         found: &[Found],
-        known: &mut Known,
+        known: &mut Asked,
     ) -> Result<HashMap<ScheduleKey, Member>, Error> {
         let mut versions: HashMap<ScheduleKey, (OrgKey, i64)> = HashMap::with_capacity(found.len());
         for row in found.iter().filter(|row| row.launched == 0) {
@@ -109,7 +109,7 @@ impl Postgres {
 }
 
 impl Found {
-    fn finish(self, known: &Known) -> Result<DueRow, (RunKey, Error)> {
+    fn finish(self, known: &Asked) -> Result<DueRow, (RunKey, Error)> {
         let definition = match known.get(&(self.schedule, self.version)) {
             Some(Ok(definition)) => Arc::clone(definition),
             Some(Err(error)) => return Err((self.run, error.clone())),

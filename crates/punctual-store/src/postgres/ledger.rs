@@ -138,6 +138,8 @@ pub(super) struct Ended {
     pub(super) org: OrgKey,
     pub(super) origin: Origin,
     pub(super) tick: Timestamp,
+    /// Whether it was never launched, so that its end is one without a run.
+    pub(super) is_unlaunched: bool,
 }
 
 impl Postgres {
@@ -265,6 +267,7 @@ pub(super) fn read_ended(row: &tokio_postgres::Row) -> Result<Ended, Error> {
         org: OrgKey(col(row, 2)?),
         origin: origin.parse().map_err(|error| Error::corrupt(format!("{error}")))?,
         tick: crate::instant::from_seconds(col(row, 4)?)?,
+        is_unlaunched: matches!(col(row, 5)?, "skipped" | "missed"),
     })
 }
 

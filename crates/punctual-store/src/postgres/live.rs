@@ -3,13 +3,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use punctual_plan::{Fence, OrgKey, Outcome, Reason, RunKey, RunStatus, Schedule, ScheduleKey};
+use jiff::Timestamp;
+use punctual_plan::{Fence, OrgKey, Origin, Outcome, Reason, RunKey, RunStatus, Schedule, ScheduleKey};
 
-use super::connection::{Role, Tx, col};
+use super::connection::{Role, Tx, col, unless_raced};
 use super::create::actor;
 use super::ledger::{About, End, Ending, Events, FLYING};
 use super::plan::named;
 use super::settle::Cancelled;
+use super::wait::hold_with_waiters;
 use super::{Postgres, sql};
 use crate::instant::from_seconds;
 use crate::stored::bounded_output;
@@ -53,15 +55,24 @@ impl Postgres {
         scope: &Scope,
         wanted: &Cancellation,
     ) -> Result<Vec<Commit>, Error> {
-        let tx = self.connections.begin(scope.into(), "cancelling runs").await?;
-        let result = self.cancel_in(&tx, scope, wanted).await;
-        tx.finish(result).await
+        unless_raced(|| async {
+            let tx = self.connections.begin(scope.into(), "cancelling runs").await?;
+            let result = self.cancel_in(&tx, scope, wanted).await;
+            tx.finish(result).await
+        })
+        .await
     }
 
     async fn cancel_in(&self, tx: &Tx, scope: &Scope, wanted: &Cancellation) -> Result<Vec<Commit>, Error> {
         // Found as whoever asks, so that nobody reaches the runs of another org; what follows is the engine's.
-        let found = self.cancellable(tx, wanted).await?;
+        let keys: Vec<i64> = wanted.runs.iter().map(|run| run.0).collect();
+        let rows = tx.rows(sql!("visible_runs"), &[&keys]).await?;
+        let keys = rows.iter().map(|row| col(row, 0)).collect::<Result<Vec<i64>, Error>>()?;
         tx.batch("SET LOCAL ROLE punctual_engine").await?;
+        // Places of orgs, then runs with all that wait for them: as settling holds them.
+        tx.rows(sql!("lock_org_use_of"), &[&keys]).await?;
+        hold_with_waiters(tx, &keys).await?;
+        let found = self.cancellable(tx, &keys, wanted.now).await?;
         let (flying, open): (Vec<_>, Vec<_>) = found.iter().partition(|(_, run)| run.is_in_flight);
         let outcome = || Outcome::Cancelled { by: wanted.by.clone() };
         let flying: Vec<Cancelled> =
@@ -76,7 +87,12 @@ impl Postgres {
         self.wake(tx, &ended, wanted.now).await?;
         let over = |run: &Found| Some(Ending::of(run.schedule, run.definition.as_ref()?));
         let endings: Vec<Ending> = open.iter().filter_map(|(_, run)| over(run)).collect();
-        self.go_on(tx, &endings, wanted.now).await?;
+        // Only on a tick the next one can hang.
+        let ticks: HashSet<ScheduleKey> =
+            ended.iter().filter(|row| row.origin == Origin::Tick).map(|row| row.schedule).collect();
+        let hanging: Vec<Ending> =
+            endings.iter().filter(|one| ticks.contains(&one.schedule)).copied().collect();
+        self.go_on(tx, &hanging, wanted.now).await?;
         self.exhaust(tx, endings, wanted.now).await?;
         let mut events = Events::default();
         let mut done = HashSet::new();
@@ -93,9 +109,13 @@ impl Postgres {
     }
 
     /// The runs that are not over and whose instant has come, held until the commit.
-    async fn cancellable(&self, tx: &Tx, wanted: &Cancellation) -> Result<HashMap<RunKey, Found>, Error> {
-        let keys: Vec<i64> = wanted.runs.iter().map(|run| run.0).collect();
-        let rows = tx.rows(sql!("cancellable"), &[&keys]).await?;
+    async fn cancellable(
+        &self,
+        tx: &Tx,
+        keys: &[i64],
+        now: Timestamp,
+    ) -> Result<HashMap<RunKey, Found>, Error> {
+        let rows = tx.rows(sql!("cancellable"), &[&keys.to_vec()]).await?;
         let mut versions = Vec::with_capacity(rows.len());
         for row in &rows {
             versions.push((ScheduleKey(col(row, 2)?), col::<i64>(row, 5)?));
@@ -105,7 +125,7 @@ impl Postgres {
         for (row, version) in rows.iter().zip(versions) {
             let (org, status): (_, RunStatus) = (OrgKey(col(row, 1)?), named(col(row, 3)?)?);
             let is_in_flight = status.is_in_flight();
-            let has_come = is_in_flight || from_seconds(col(row, 4)?)? <= wanted.now;
+            let has_come = is_in_flight || from_seconds(col(row, 4)?)? <= now;
             if status.is_terminal() || !has_come {
                 continue;
             }

@@ -17,6 +17,7 @@ mod definitions;
 mod documents;
 mod due;
 mod hasten;
+mod invalid;
 mod ledger;
 mod listen;
 mod live;
@@ -198,6 +199,10 @@ impl Store for Postgres {
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
         self.retain_step(&retention, now).await
+    }
+
+    async fn pause_invalid(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error> {
+        self.pause_unreadable(now, &schedules).await
     }
 
     async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {

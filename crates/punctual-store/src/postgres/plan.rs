@@ -3,14 +3,17 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use punctual_plan::{Counters, Cursor, LateRow, OrgKey, Reason, RunKey, ScheduleKey, State, Status};
+use punctual_plan::{
+    Anchors, Counters, Cursor, LateRow, OrgKey, Reason, RunKey, Schedule, ScheduleKey, State,
+};
+use punctual_time::Anchor;
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Role, Tx, col};
+use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{Ending, Planned};
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::{answer_of, read_answer};
+use crate::stored::{answer_of, floats_on, read_answer};
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Shards, Whose, timing};
 
 /// What a question means to an index: up to which instant, in which shards, how many.
@@ -43,20 +46,15 @@ struct Wanting {
 }
 
 fn read_wanting(row: &Row) -> Result<Wanting, Error> {
-    let last_finish: Option<i64> = col(row, 8)?;
-    let last_status: Option<&str> = col(row, 9)?;
+    let micros = |place| col::<Option<i64>>(row, place)?.map(from_micros).transpose();
     let state = State {
-        status: Status::Active,
         cursor: Cursor {
             planned_through: from_micros(col(row, 4)?)?,
             decided_through: from_micros(col(row, 5)?)?,
         },
         counters: Counters { admitted: unsigned(col(row, 6)?), ..Counters::default() },
-        last_start: col::<Option<i64>>(row, 7)?.map(from_micros).transpose()?,
-        last_finish: match (last_finish, last_status) {
-            (Some(at), Some(status)) => Some((from_micros(at)?, named(status)?)),
-            _ => None,
-        },
+        anchors: Anchors { start: micros(7)?, finish: micros(8)? },
+        ..State::starting(Timestamp::UNIX_EPOCH)
     };
     Ok(Wanting {
         schedule: ScheduleKey(col(row, 0)?),
@@ -129,7 +127,7 @@ impl Postgres {
                 timing,
                 cursor: want.state.cursor,
                 late: late.remove(&want.schedule).unwrap_or_default(),
-                outstanding: outstanding.get(&want.schedule).copied().unwrap_or_default(),
+                outstanding: outstanding.get(&want.schedule).map_or(0, |ticks| ticks.of(definition)),
             });
         }
         Ok(batch)
@@ -140,6 +138,10 @@ impl Postgres {
         batch: Batch,
         plans: &[PlanCommit],
     ) -> Result<Vec<Commit>, Error> {
+        unless_raced(|| self.write_plans_once(batch, plans)).await
+    }
+
+    async fn write_plans_once(&self, batch: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
         let tx = self.connections.begin(Role::Hot, "writing plans").await?;
         let result = self.plans_in(&tx, batch, plans).await;
         let answered = self
@@ -222,18 +224,43 @@ async fn move_cursors(tx: &Tx, plans: &[PlanCommit]) -> Result<HashMap<ScheduleK
     rows.iter().map(|row| Ok((ScheduleKey(col(row, 0)?), col(row, 1)?))).collect()
 }
 
-type Late = (HashMap<ScheduleKey, usize>, HashMap<ScheduleKey, Vec<LateRow>>);
+/// Ticks of a schedule that have not ended.
+struct Outstanding {
+    all: usize,
+    /// Of them, those that were never launched.
+    unlaunched: usize,
+}
 
-/// How many open rows each schedule has, and its armed ticks whose instant has passed.
+impl Outstanding {
+    /// Reads the two counts.
+    fn read(row: &Row, place: usize) -> Result<Self, Error> {
+        let count = |place| Ok::<_, Error>(usize::try_from(col::<i64>(row, place)?).unwrap_or_default());
+        Ok(Self { all: count(place)?, unlaunched: count(place + 1)? })
+    }
+
+    /// Those that the next tick of a schedule hangs on.
+    fn of(&self, definition: &Schedule) -> usize {
+        if floats_on(definition, Anchor::LastFinish) {
+            self.all
+        } else if floats_on(definition, Anchor::LastStart) {
+            self.unlaunched
+        } else {
+            0
+        }
+    }
+}
+
+type Late = (HashMap<ScheduleKey, Outstanding>, HashMap<ScheduleKey, Vec<LateRow>>);
+
+/// The ticks of each schedule that have not ended, and those that are armed and whose instant has passed.
 async fn late_rows(tx: &Tx, wanting: &[Wanting], now: Timestamp) -> Result<Late, Error> {
     let schedules: Vec<i64> = wanting.iter().map(|want| want.schedule.0).collect();
     let now = now.as_microsecond();
     let (mut outstanding, mut late): Late = Default::default();
     let mut runs: Vec<i64> = Vec::new();
     for row in tx.rows(sql!("outstanding"), &[&schedules, &now, &"scheduled", &"tick"]).await? {
-        let count = unsigned(col(&row, 1)?);
-        outstanding.insert(ScheduleKey(col(&row, 0)?), usize::try_from(count).unwrap_or(usize::MAX));
-        runs.extend(col::<Option<Vec<i64>>>(&row, 2)?.unwrap_or_default());
+        outstanding.insert(ScheduleKey(col(&row, 0)?), Outstanding::read(&row, 1)?);
+        runs.extend(col::<Option<Vec<i64>>>(&row, 3)?.unwrap_or_default());
     }
     if runs.is_empty() {
         return Ok((outstanding, late));

@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use punctual_plan::{
-    Counters, Cursor, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey, State,
+    Anchors, Counters, Cursor, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey,
+    State,
 };
 use tokio_postgres::Row;
 
@@ -106,8 +107,9 @@ impl Postgres {
             let shared = shared.get(&col::<i64>(row, 1)?).unwrap_or(&none);
             let (definition, invalid) = match decode(text, shared) {
                 Ok(definition) => {
-                    let kept = self.cache.get(ScheduleKey(key), version, || Ok::<_, Error>(definition))?;
-                    (kept, None)
+                    let definition = Arc::new(definition);
+                    self.cache.put(ScheduleKey(key), &definition);
+                    (definition, None)
                 }
                 Err(error) => (Arc::new(remains(text, version)), Some(error.to_string())),
             };
@@ -283,6 +285,7 @@ fn read_schedule(
         },
         last_start: micros(20)?,
         last_finish,
+        anchors: Anchors { start: micros(27)?, finish: micros(28)? },
     };
     let armed = seconds(25)?;
     Ok(ScheduleRow {
@@ -292,6 +295,7 @@ fn read_schedule(
         state,
         left_at: micros(9)?,
         spent_at: micros(10)?,
+        ticks_launched: usize::try_from(col::<i64>(row, 29)?).unwrap_or_default(),
         launched_through: seconds(14)?,
         created_at: from_micros(col(row, 4)?)?,
         updated_at: from_micros(col(row, 5)?)?,

@@ -10,9 +10,10 @@ use punctual_plan::{
 };
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Role, Tx, col};
+use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::plan::{named, unsigned};
 use super::verdict::Verdicts;
+use super::wait::hold_with_waiters;
 use super::world::read_breaker;
 use super::{Postgres, sql};
 use crate::docket::{Docket, Standing, Tally};
@@ -57,6 +58,10 @@ pub(super) struct HeldFollower {
 
 impl Postgres {
     pub(super) async fn mark_batch(&self, batch: Batch, started: &[Started]) -> Result<Vec<Commit>, Error> {
+        unless_raced(|| self.mark_once(batch, started)).await
+    }
+
+    async fn mark_once(&self, batch: Batch, started: &[Started]) -> Result<Vec<Commit>, Error> {
         let tx = self.connections.begin(Role::Hot, "noting launches").await?;
         let result = mark_in(&tx, batch, started).await;
         let answered = self
@@ -66,6 +71,10 @@ impl Postgres {
     }
 
     pub(super) async fn settle_batch(&self, batch: Batch, reports: &[Report]) -> Result<Vec<Settled>, Error> {
+        unless_raced(|| self.settle_once(batch, reports)).await
+    }
+
+    async fn settle_once(&self, batch: Batch, reports: &[Report]) -> Result<Vec<Settled>, Error> {
         let tx = self.connections.begin(Role::Hot, "settling runs").await?;
         let result = self.settle_in(&tx, batch.now, reports).await;
         let answer = |settled: Vec<Settled>| {
@@ -129,6 +138,9 @@ impl Postgres {
     async fn hold(&self, tx: &Tx, reports: &[Report]) -> Result<(Docket, Held), Error> {
         let keys: BTreeSet<i64> = reports.iter().map(|report| report.run.0).collect();
         let keys: Vec<i64> = keys.into_iter().collect();
+        // Places of orgs, then runs with all that wait for them, then schedules: as admission holds them.
+        tx.rows(sql!("lock_org_use_of"), &[&keys]).await?;
+        hold_with_waiters(tx, &keys).await?;
         let rows = tx.rows(sql!("lock_settling"), &[&keys]).await?;
         let mut docket = Docket::default();
         let mut held = Held { runs: HashMap::new(), states: HashMap::new(), followers: HashMap::new() };
@@ -145,9 +157,6 @@ impl Postgres {
             docket.runs.insert(run, standing);
             held.runs.insert(run, extra);
         }
-        // Before anything that waits for a place is touched, in the order in which admission holds them.
-        let orgs: BTreeSet<i64> = docket.runs.values().map(|run| run.org.0).collect();
-        tx.rows(sql!("lock_org_use"), &[&orgs.into_iter().collect::<Vec<i64>>()]).await?;
         self.hold_tokens(tx, reports, &mut docket).await?;
         self.hold_states(tx, &mut docket, &mut held).await?;
         hold_breakers(tx, reports, &mut docket).await?;
@@ -177,24 +186,32 @@ impl Postgres {
         let ids: HashMap<ScheduleKey, Arc<Schedule>> =
             docket.runs.values().map(|run| (run.schedule, Arc::clone(&run.definition))).collect();
         let mut asked: (Vec<i64>, Vec<String>) = Default::default();
-        for row in tx.rows(sql!("lock_states"), &[&keys]).await? {
-            let key = ScheduleKey(col(&row, 0)?);
-            let status: &str = col(&row, 2)?;
+        let rows = tx.rows(sql!("lock_states"), &[&keys]).await?;
+        let mut versions = Vec::with_capacity(rows.len());
+        for row in &rows {
+            versions.push((ScheduleKey(col(row, 0)?), col::<i64>(row, 11)?));
+        }
+        let present = self.definitions(tx, &versions).await?;
+        for (row, version) in rows.iter().zip(versions) {
+            let key = ScheduleKey(col(row, 0)?);
+            let status: &str = col(row, 2)?;
             docket.schedules.insert(
                 key,
                 Tally {
-                    counters: read_counters(&row)?,
-                    is_active: status == "active" && col::<Option<i64>>(&row, 9)?.is_none(),
+                    counters: read_counters(row)?,
+                    is_active: status == "active" && col::<Option<i64>>(row, 9)?.is_none(),
                     followers: Vec::new(),
                 },
             );
-            let definition = ids.get(&key).cloned();
-            if let Some(definition) = &definition {
-                asked.0.push(col(&row, 1)?);
+            let own = ids.get(&key).cloned();
+            if let Some(definition) = &own {
+                asked.0.push(col(row, 1)?);
                 asked.1.push(definition.id.to_string());
             }
-            let may_end = col(&row, 10)?;
-            held.states.insert(key, HeldState { active_run: col(&row, 8)?, definition, may_end });
+            // What comes next is the present version's matter, unless that cannot be read.
+            let definition = present.get(&version).and_then(|known| known.as_ref().ok().cloned()).or(own);
+            let may_end = col(row, 10)?;
+            held.states.insert(key, HeldState { active_run: col(row, 8)?, definition, may_end });
         }
         let by_id: HashMap<String, ScheduleKey> =
             ids.iter().map(|(key, definition)| (definition.id.to_string(), *key)).collect();

@@ -102,14 +102,16 @@ fn decoded(text: &str) -> String {
 impl Address {
     /// Where it is, without the password.
     pub(super) fn place(&self) -> String {
-        let hosts = self.config.get_hosts().iter().map(|host| match host {
-            tokio_postgres::config::Host::Tcp(name) => name.clone(),
+        // One port stands for all hosts, or each has its own.
+        let ports = self.config.get_ports();
+        let port = |place: usize| ports.get(place).or(ports.first()).copied().unwrap_or(5432);
+        let hosts = self.config.get_hosts().iter().enumerate().map(|(place, host)| match host {
+            tokio_postgres::config::Host::Tcp(name) => format!("{name}:{}", port(place)),
             #[cfg(unix)]
-            tokio_postgres::config::Host::Unix(path) => path.display().to_string(),
+            tokio_postgres::config::Host::Unix(path) => format!("{}:{}", path.display(), port(place)),
         });
         let hosts: Vec<String> = hosts.collect();
-        let port = self.config.get_ports().first().copied().unwrap_or(5432);
-        format!("postgres://{}:{port}/{}", hosts.join(","), self.config.get_dbname().unwrap_or_default())
+        format!("postgres://{}/{}", hosts.join(","), self.config.get_dbname().unwrap_or_default())
     }
 
     /// What makes the encrypted line.
@@ -228,6 +230,13 @@ mod tests {
         check("?sslmode=verify-ca&connect_timeout=3", SslMode::Require, Trust::Authority);
         check("?application_name=x&sslmode=verify-full", SslMode::Require, Trust::Server);
         assert!("postgres://u@h/d?sslmode=sometimes".parse::<Address>().is_err());
+    }
+
+    #[test]
+    fn several_hosts_are_shown_each_with_its_port() {
+        let url = "postgres://u:p@one:5432,two:6543/ledger?target_session_attrs=read-write";
+        let address: Address = url.parse().unwrap();
+        assert_eq!(address.place(), "postgres://one:5432,two:6543/ledger");
     }
 
     #[test]

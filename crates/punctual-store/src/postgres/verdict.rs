@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Before, Breaker, Chained, Change, Changed, Counters, Cursor, Event, Next, Open, OpenKind, OrgKey, Origin,
-    Reason, RunKey, RunStatus, ScheduleKey, Status, change,
+    Anchors, Before, Breaker, Chained, Change, Changed, Counters, Cursor, Event, Next, Open, OpenKind,
+    OrgKey, Origin, Reason, RunKey, RunStatus, Schedule, ScheduleKey, Status, change,
 };
+use punctual_time::Timing;
 
 use super::connection::{Arg, Tx, col};
 use super::ledger::{About, End, Ended, Ending, Events, Planned};
@@ -50,6 +51,7 @@ struct Score {
     finish: Option<(i64, &'static str)>,
     success: Option<(i64, i64)>,
     moves: i64,
+    anchor: Option<i64>,
     disabled: Option<(OrgKey, Status)>,
 }
 
@@ -97,7 +99,7 @@ impl Verdicts {
         let (origin, tick) = (held.origin, held.tick);
         let started_at = report.started_at.or(held.started_at);
         let token = held.token.clone();
-        self.settled.push(Ended { run, schedule, org: judgement.org, origin, tick });
+        self.settled.push(Ended { run, schedule, org: judgement.org, origin, tick, is_unlaunched: false });
         if judgement.was.is_in_flight() {
             *self.freed.entry(judgement.org).or_default() += 1;
         }
@@ -124,6 +126,7 @@ impl Verdicts {
             finish: None,
             success: None,
             moves: 0,
+            anchor: None,
             disabled: None,
         });
         score.counters = settlement.counters;
@@ -134,7 +137,11 @@ impl Verdicts {
             if *status == RunStatus::Success {
                 score.success = Some((at.as_microsecond(), run.0));
             }
-            let is_moving = origin == Origin::Tick && is_floating(&judgement.definition);
+            if origin == Origin::Tick {
+                score.anchor = Some(at.as_microsecond());
+            }
+            let present = self.held.states.get(&schedule).and_then(|state| state.definition.as_deref());
+            let is_moving = origin == Origin::Tick && present.is_some_and(is_floating);
             score.moves |= i64::from(is_moving);
         }
         if let Some(status) = &settlement.disabled {
@@ -262,7 +269,7 @@ impl Postgres {
     }
 
     /// A schedule that failed too often leaves `active`: what is armed ahead vanishes, what is due is skipped.
-    async fn disable(
+    pub(super) async fn disable(
         &self,
         tx: &Tx,
         (schedule, org): (ScheduleKey, OrgKey),
@@ -316,12 +323,14 @@ impl Postgres {
         let version = (schedule, col::<i64>(left, 3)?);
         let known = self.definitions(tx, &[version]).await?;
         let definition = known.get(&version).and_then(|known| known.as_ref().ok());
+        let cursor = Cursor {
+            planned_through: from_micros(col(left, 0)?)?,
+            decided_through: from_micros(col(left, 1)?)?,
+        };
+        let timing = definition.map(|definition| left_timing(left, definition)).transpose()?.flatten();
         let before = Before {
-            timing: definition.and_then(|definition| definition.when.timing()),
-            cursor: Cursor {
-                planned_through: from_micros(col(left, 0)?)?,
-                decided_through: from_micros(col(left, 1)?)?,
-            },
+            timing: timing.as_ref(),
+            cursor,
             open: &open,
             slept: None,
             launched_through: col::<Option<i64>>(left, 2)?.map(from_seconds).transpose()?,
@@ -333,6 +342,16 @@ impl Postgres {
         tx.run(sql!("move_cursor"), &[&schedule.0, &planned, &decided]).await?;
         Ok(changed)
     }
+}
+
+/// The ticks of a schedule that leaves, with what has become of them; none if it has had them all.
+fn left_timing(left: &tokio_postgres::Row, definition: &Schedule) -> Result<Option<Timing>, Error> {
+    let micros = |place| col::<Option<i64>>(left, place)?.map(from_micros).transpose();
+    let anchors = Anchors { start: micros(6)?, finish: micros(7)? };
+    let spent_at = micros(8)?;
+    let timing = definition.when.timing().filter(|_| spent_at.is_none()).cloned();
+    let runs = super::plan::unsigned(col(left, 5)?);
+    Ok(timing.map(|timing| Timing { runs, last: anchors.last(timing.anchor), ..timing }))
 }
 
 async fn write_runs(tx: &Tx, runs: Runs) -> Result<(), Error> {
@@ -373,7 +392,8 @@ async fn write_scores(tx: &Tx, scores: &BTreeMap<ScheduleKey, Score>, now: Times
     let success_run: Vec<Option<i64>> =
         scores.values().map(|score| score.success.map(|(_, run)| run)).collect();
     let moves: Vec<i64> = scores.values().map(|score| score.moves).collect();
-    let arguments: [&dyn Arg; 12] = [
+    let anchor: Vec<Option<i64>> = scores.values().map(|score| score.anchor).collect();
+    let arguments: [&dyn Arg; 13] = [
         &schedule,
         &runs,
         &successes,
@@ -385,6 +405,7 @@ async fn write_scores(tx: &Tx, scores: &BTreeMap<ScheduleKey, Score>, now: Times
         &success_at,
         &success_run,
         &moves,
+        &anchor,
         &now.as_microsecond(),
     ];
     tx.run(sql!("settle_states"), &arguments).await?;

@@ -29,6 +29,19 @@ struct Moving {
     status: String,
     is_turn: bool,
     tick: i64,
+    attempt: i64,
+    waits_since: Option<i64>,
+}
+
+impl Moving {
+    fn is_in_flight(&self) -> bool {
+        FLYING.contains(&self.status.as_str())
+    }
+
+    /// One whose time has come and that waits for something is still about to be tried again.
+    fn is_to_be_repeated(&self) -> bool {
+        !self.is_in_flight() && self.attempt > 0
+    }
 }
 
 impl Postgres {
@@ -45,7 +58,7 @@ impl Postgres {
         for (key, member) in members {
             let definition = &member.definition;
             let rows = moving.get(key).map_or(&[][..], Vec::as_slice);
-            let retrying = rows.iter().filter(|row| row.status == "retrying").map(|row| row.run).collect();
+            let retrying = rows.iter().filter(|row| row.is_to_be_repeated()).map(|row| row.run).collect();
             let left = |max: u64| max.saturating_sub(admitted.get(key).copied().unwrap_or_default());
             let standing = Standing {
                 policy: Arc::clone(&definition.policy),
@@ -80,15 +93,22 @@ fn read_moving(row: &Row) -> Result<Moving, Error> {
     let wait_kind: Option<&str> = col(row, 3)?;
     let status: String = col(row, 2)?;
     let is_turn = status == "waiting" && wait_kind == Some("turn");
-    Ok(Moving { run: RunKey(col(row, 1)?), status, is_turn, tick: col(row, 4)? })
+    Ok(Moving {
+        run: RunKey(col(row, 1)?),
+        status,
+        is_turn,
+        tick: col(row, 4)?,
+        attempt: col(row, 5)?,
+        waits_since: col(row, 6)?,
+    })
 }
 
-/// In flight in the order of keys, waiting in the order of ticks.
+/// Who is in flight in the order of their keys; who waits, the longest first.
 fn traffic<'a>(rows: impl Iterator<Item = &'a Moving>) -> Traffic {
     let mut rows: Vec<&Moving> = rows.collect();
-    rows.sort_by_key(|row| (row.tick, row.run));
-    let is_flying = |row: &&&Moving| matches!(row.status.as_str(), "enqueued" | "running");
-    let mut in_flight: Vec<RunKey> = rows.iter().filter(is_flying).map(|row| row.run).collect();
+    rows.sort_by_key(|row| (row.waits_since, row.tick, row.run));
+    let mut in_flight: Vec<RunKey> =
+        rows.iter().filter(|row| row.is_in_flight()).map(|row| row.run).collect();
     in_flight.sort_unstable();
     let waiting = rows.iter().filter(|row| row.is_turn).map(|row| row.run).collect();
     Traffic { in_flight, waiting }
@@ -126,7 +146,7 @@ async fn shared_lanes(
     let (org, name): (Vec<i64>, Vec<String>) = named.into_iter().unzip();
     let mut lanes: HashMap<Lane, Vec<Moving>> = HashMap::new();
     for row in tx.rows(sql!("moving_in_lanes"), &[&org, &name, &"scheduled"]).await? {
-        let lane = Lane::Shared(OrgKey(col(&row, 5)?), col(&row, 6)?);
+        let lane = Lane::Shared(OrgKey(col(&row, 7)?), col(&row, 8)?);
         lanes.entry(lane).or_default().push(read_moving(&row)?);
     }
     for (lane, rows) in lanes {

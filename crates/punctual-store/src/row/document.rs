@@ -21,11 +21,13 @@ pub enum DocumentKind {
     DeclaredSet,
     /// A person or agent.
     User,
+    /// That the org is paused as a whole; its name is `org`.
+    Maintenance,
 }
 
 impl DocumentKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Calendar,
         Self::QuietHours,
         Self::Template,
@@ -34,6 +36,7 @@ impl DocumentKind {
         Self::Limits,
         Self::DeclaredSet,
         Self::User,
+        Self::Maintenance,
     ];
 
     /// Its table.
@@ -47,6 +50,7 @@ impl DocumentKind {
             Self::Limits => "limits",
             Self::DeclaredSet => "declared_sets",
             Self::User => "users",
+            Self::Maintenance => "maintenance",
         }
     }
 }

@@ -71,11 +71,7 @@ impl Plannable {
 pub fn timing(definition: &Schedule, state: &State) -> Option<Timing> {
     let mut timing = definition.when.timing()?.clone();
     timing.runs = state.counters.admitted;
-    timing.last = match timing.anchor {
-        punctual_time::Anchor::Fixed => None,
-        punctual_time::Anchor::LastStart => state.last_start,
-        punctual_time::Anchor::LastFinish => state.last_finish.map(|(at, _)| at),
-    };
+    timing.last = state.anchors.last(timing.anchor);
     Some(timing)
 }
 

@@ -6,6 +6,9 @@ use jiff::Timestamp;
 use punctual_plan::{
     Changed, Cursor, Open, Origin, Plan, Run, Schedule, ScheduleId, ScheduleKey, State, Status,
 };
+use punctual_time::Anchor;
+
+use crate::stored::floats_on;
 
 /// A change to one schedule, decided and ready to be written in one transaction with its audit event.
 #[derive(Clone, Debug)]
@@ -89,6 +92,8 @@ pub struct ScheduleRow {
     pub left_at: Option<Timestamp>,
     /// When `max_runs` was reached.
     pub spent_at: Option<Timestamp>,
+    /// Its ticks that were launched and have not ended: in flight, or to be tried again.
+    pub ticks_launched: usize,
     /// The latest tick that was launched.
     pub launched_through: Option<Timestamp>,
     /// When it was made.
@@ -103,6 +108,13 @@ pub struct ScheduleRow {
     pub next_run_at: Option<Timestamp>,
     /// When a run of it last succeeded, and which.
     pub last_success: Option<(Timestamp, punctual_plan::RunKey)>,
+}
+
+impl ScheduleRow {
+    /// What the next tick of a definition hangs on once a change has ended everything that was never launched.
+    pub fn outstanding(&self, definition: &Schedule) -> usize {
+        if floats_on(definition, Anchor::LastFinish) { self.ticks_launched } else { 0 }
+    }
 }
 
 /// A row of a schedule that is not in flight and has not ended.

@@ -59,6 +59,7 @@ impl Table {
             | Self::Secrets
             | Self::Limits
             | Self::DeclaredSets
+            | Self::Maintenance
             | Self::ScheduleVersions
             | Self::Attempts
             | Self::RunRanges
@@ -95,6 +96,8 @@ tables! {
     Limits = "limits",
     /// Declared sets.
     DeclaredSets = "declared_sets",
+    /// Pauses of whole orgs.
+    Maintenance = "maintenance",
     /// Definitions.
     Schedules = "schedules",
     /// Their versions.

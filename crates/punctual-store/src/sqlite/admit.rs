@@ -7,18 +7,18 @@ use punctual_plan::{
     Admission, Claim, Closed, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason,
     RunKey, RunStatus, Schedule, ScheduleKey, Upstream, Verdict, Wait, Waiting, admission_event,
 };
-use punctual_time::{Anchor, Spec};
+use punctual_time::Anchor;
 use rusqlite::{CachedStatement, params};
 
 use super::audit::{About, record_event};
 use super::connection::{Db, doing, execute};
-use super::decode::status;
-use super::open::{End, Waker, close, done_by, go_on};
+use super::decode::{column, named, status};
+use super::open::{End, Waker, close, done_by, exhaust, go_on};
 use super::plan::{Place, PlanWriter};
 use super::settle::{self, Settling};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
-use crate::stored::{message_body, message_id, queue_of};
+use crate::stored::{floats_on, message_body, message_id, queue_of};
 use crate::{ANSWER_MARGIN_S, AdmitCommit, Batch, Commit, DueRow, Error};
 
 /// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
@@ -58,6 +58,13 @@ pub(super) fn deadline(row: &DueRow, now: Timestamp) -> Timestamp {
 impl Admitting<'_> {
     fn carry_out(&mut self, one: &AdmitCommit) -> Result<Commit, Error> {
         let admission = &one.admission;
+        // A start has the attempt in its guard. Any other verdict over an earlier attempt says nothing about this one.
+        if admission.verdict != Verdict::Start {
+            let before = self.db.value::<u32>(sql!("attempt_of"), [admission.run.0])?;
+            if before.is_none_or(|before| before + 1 != one.row.due.attempt) {
+                return Ok(Commit::Stale);
+            }
+        }
         let is_plain = admission.effects.is_empty()
             && admission.claims.iter().all(|claim| matches!(claim, Claim::Lane(Lane::Schedule(_))));
         match &admission.verdict {
@@ -142,7 +149,17 @@ impl Admitting<'_> {
             one.admission.claims.iter().any(|claim| matches!(claim, Claim::Lane(Lane::Schedule(_))));
         let is_counted = !due.is_retry() && matches!(due.origin, Origin::Tick | Origin::Chained);
         let launched = (due.origin == Origin::Tick).then(|| due.scheduled_for.as_second());
-        let row = params![due.schedule.0, due.run.0, is_exclusive, is_counted, now, launched];
+        let is_anchor = due.origin == Origin::Tick && !due.is_retry();
+        let row = params![
+            due.schedule.0,
+            due.run.0,
+            is_exclusive,
+            is_counted,
+            now,
+            launched,
+            due.attempt,
+            is_anchor
+        ];
         if execute(&mut self.state, row)? == 0 {
             return Ok(Commit::Stale);
         }
@@ -164,9 +181,7 @@ impl Admitting<'_> {
             let row = params![due.org.0, run, due.attempt, id, body, now];
             self.db.change(sql!("insert_outbox"), row)?;
         }
-        let timing = definition.when.timing().filter(|_| due.origin == Origin::Tick);
-        let floats = |spec: &Spec, anchor| matches!(spec, Spec::Every(_)) && anchor == Anchor::LastStart;
-        if timing.is_some_and(|timing| floats(&timing.spec, timing.anchor)) {
+        if is_anchor && floats_on(definition, Anchor::LastStart) {
             self.db.change(sql!("float"), params![due.schedule.0, now])?;
         }
         Ok(Commit::Done)
@@ -269,8 +284,10 @@ impl Admitting<'_> {
         self.waker.behind(due.org, run)?;
         if due.origin == Origin::Tick {
             self.waker.upstream(due.org, &one.row.launch.definition.name)?;
+            go_on(self.db, due.org, schedule, now)?;
+        } else {
+            exhaust(self.db, due.org, schedule, now)?;
         }
-        go_on(self.db, due.org, schedule, now)?;
         Ok(Commit::Done)
     }
 
@@ -285,20 +302,37 @@ impl Admitting<'_> {
                 settle::end_as(&mut Settling::new(self.db, at)?, *run, Outcome::Cancelled { by })
             }
             Effect::EndRetry(run, reason) => {
-                close(self.db, &End { run: *run, status: RunStatus::Failed, reason, at })?;
-                self.waker.behind(due.org, *run)
-            }
-            Effect::EndWait(run, reason) => {
-                let end = End { run: *run, status: RunStatus::Skipped, reason, at };
-                if close(self.db, &end)? == Commit::Stale {
-                    return Ok(());
+                if close(self.db, &End { run: *run, status: RunStatus::Failed, reason, at })? == Commit::Done
+                {
+                    self.waker.behind(due.org, *run)?;
+                    self.waker.upstream(due.org, &one.row.launch.definition.name)?;
                 }
-                let definition = &one.row.launch.definition;
-                let place = Place::of(due.org, due.schedule, definition);
-                let closed = Closed { run: *run, end: NonFire::Skipped(reason.clone()) };
-                PlanWriter::new(self.db, at)?.closed(place, definition, &closed)
+                Ok(())
             }
+            Effect::EndWait(run, reason) => self.end_wait(*run, reason),
         }
+    }
+
+    /// Ends a run that waits; where schedules share a lane it may be another's.
+    fn end_wait(&self, run: RunKey, reason: &Reason) -> Result<(), Error> {
+        let (db, at) = (self.db, self.head.now);
+        let found = db.first(sql!("waiting_row"), [run.0], |row| {
+            let place = (ScheduleKey(column(row, 0)?), OrgKey(column(row, 1)?));
+            Ok((place, column::<i64>(row, 2)?, column::<u32>(row, 3)?, named::<Origin>(row, 4)?))
+        })?;
+        let Some(((schedule, org), version, attempt, origin)) = found else { return Ok(()) };
+        // One that was launched before cannot be skipped any more.
+        let status = if attempt > 0 { RunStatus::Failed } else { RunStatus::Skipped };
+        close(db, &End { run, status, reason, at })?;
+        let (definition, _) = db.readable(schedule, version)?;
+        if status == RunStatus::Skipped {
+            let closed = Closed { run, end: NonFire::Skipped(reason.clone()) };
+            PlanWriter::new(db, at)?.closed(Place::of(org, schedule, &definition), &definition, &closed)?;
+        } else {
+            self.waker.behind(org, run)?;
+            self.waker.upstream(org, &definition.name)?;
+        }
+        if origin == Origin::Tick { go_on(db, org, schedule, at) } else { exhaust(db, org, schedule, at) }
     }
 }
 

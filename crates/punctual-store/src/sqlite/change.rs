@@ -2,10 +2,10 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Before, Change, Changed, Cursor, Event, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule, ScheduleKey,
-    Status, change,
+    Anchors, Before, Change, Changed, Cursor, Event, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule,
+    ScheduleKey, Status, change,
 };
-use punctual_time::{Anchor, Timing};
+use punctual_time::Timing;
 use rusqlite::{Row, params};
 
 use super::audit::{About, record_event};
@@ -28,8 +28,7 @@ pub(super) struct Stand {
     pub(super) shard: u16,
     spent_at: Option<Timestamp>,
     admitted: u64,
-    last_start: Option<Timestamp>,
-    last_finish: Option<Timestamp>,
+    anchors: Anchors,
 }
 
 impl Stand {
@@ -44,8 +43,7 @@ impl Stand {
                 deleted_at: maybe_instant(row, 5)?,
                 spent_at: maybe_instant(row, 6)?,
                 admitted: column(row, 7)?,
-                last_start: maybe_instant(row, 8)?,
-                last_finish: maybe_instant(row, 9)?,
+                anchors: Anchors { start: maybe_instant(row, 8)?, finish: maybe_instant(row, 9)? },
                 is_active: column(row, 10)?,
                 shard: column(row, 11)?,
             })
@@ -56,11 +54,7 @@ impl Stand {
     fn timing(&self, definition: &Schedule) -> Option<Timing> {
         let mut timing = definition.when.timing().filter(|_| self.spent_at.is_none())?.clone();
         timing.runs = self.admitted;
-        timing.last = match timing.anchor {
-            Anchor::Fixed => None,
-            Anchor::LastStart => self.last_start,
-            Anchor::LastFinish => self.last_finish,
-        };
+        timing.last = self.anchors.last(timing.anchor);
         Some(timing)
     }
 }
@@ -95,12 +89,14 @@ pub(super) fn write_changed(
     writer.write(at, definition, &changed.plan)
 }
 
-/// A schedule leaves `active` because of what its runs came to.
+/// A schedule leaves `active` because of what its runs came to, or because it cannot be read any more.
 pub(super) fn disable(db: &Db, schedule: ScheduleKey, status: &Status, now: Timestamp) -> Result<(), Error> {
-    let Some(stand) = Stand::of(db, schedule)? else { return Ok(()) };
-    let definition = db.definition(schedule, stand.version)?;
+    // Only what is active leaves.
+    let Some(stand) = Stand::of(db, schedule)?.filter(|stand| stand.is_active) else { return Ok(()) };
+    let (definition, invalid) = db.readable(schedule, stand.version)?;
     let open = open_rows(db, schedule)?;
-    let timing = stand.timing(&definition);
+    // What cannot be read has no ticks that could be accounted for.
+    let timing = stand.timing(&definition).filter(|_| invalid.is_none());
     let before = Before {
         timing: timing.as_ref(),
         cursor: stand.cursor,
@@ -110,7 +106,8 @@ pub(super) fn disable(db: &Db, schedule: ScheduleKey, status: &Status, now: Time
     };
     let changed = change(&before, &Change::Leave(status.clone()), now);
     let mut writer = PlanWriter::new(db, now)?;
-    write_changed(&mut writer, Place::of(stand.org, schedule, &definition), &definition, &changed)?;
+    let place = Place { org: stand.org, schedule, version: stand.version, shard: stand.shard };
+    write_changed(&mut writer, place, &definition, &changed)?;
     let cursor = changed.plan.cursor;
     let row =
         params![schedule.0, cursor.planned_through.as_microsecond(), cursor.decided_through.as_microsecond()];

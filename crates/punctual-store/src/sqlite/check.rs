@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Hole, Recorded, Schedule, ScheduleKey, Span, audit_ledger};
-use punctual_time::{Anchor, Timing};
+use punctual_plan::{Anchors, Hole, Recorded, Schedule, ScheduleKey, Span, audit_ledger};
+use punctual_time::Timing;
 use rusqlite::{Row, params};
 
 use super::connection::{Db, doing};
@@ -135,11 +135,8 @@ fn read_checked(db: &Db, row: &Row<'_>, schedule: i64) -> Result<Option<Checked>
     let definition = db.definition(ScheduleKey(schedule), column(row, 1)?)?;
     let Some(mut timing) = definition.when.timing().cloned() else { return Ok(None) };
     timing.runs = column(row, 6)?;
-    timing.last = match timing.anchor {
-        Anchor::Fixed => None,
-        Anchor::LastStart => maybe_instant(row, 7)?,
-        Anchor::LastFinish => maybe_instant(row, 8)?,
-    };
+    let anchors = Anchors { start: maybe_instant(row, 7)?, finish: maybe_instant(row, 8)? };
+    timing.last = anchors.last(timing.anchor);
     Ok(Some(Checked {
         schedule,
         definition,

@@ -9,7 +9,7 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtens
 
 use super::decode::column;
 use super::{Access, sql};
-use crate::cache::Definitions;
+use crate::cache::{Definitions, Known, Stamp};
 use crate::stored::remains;
 use crate::{DocumentKind, Error, Shared, decode};
 
@@ -60,17 +60,41 @@ fn is_transient(code: Option<ErrorCode>) -> bool {
 pub(super) fn writable(path: &Path, access: Access) -> Result<Connection, Error> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = open(path, flags)?;
-    set(&connection, "cache_size", -WRITE_CACHE_KIB)?;
-    set(&connection, "journal_mode", "wal")?;
+    let opened = open(path, flags).and_then(|connection| {
+        // SQLite opens what may not be written for reading, and would say so only later.
+        if connection.is_readonly(rusqlite::MAIN_DB).map_err(|source| Error::open(path, source))? {
+            return Err(read_only(path, "it may only be read"));
+        }
+        set_up(&connection, access).map(|()| connection)
+    });
+    opened.map_err(|error| match error {
+        Error::Database { source, .. } if is_read_only(source.as_ref()) => {
+            read_only(path, "nothing may be written beside it")
+        }
+        other => other,
+    })
+}
+
+fn set_up(connection: &Connection, access: Access) -> Result<(), Error> {
+    set(connection, "cache_size", -WRITE_CACHE_KIB)?;
+    set(connection, "journal_mode", "wal")?;
     // Every commit is on disk before it is answered.
-    set(&connection, "synchronous", "full")?;
-    set(&connection, "foreign_keys", "on")?;
+    set(connection, "synchronous", "full")?;
+    set(connection, "foreign_keys", "on")?;
     if access == Access::Serve {
         // The checkpoint thread does it, off the path of the commits.
-        set(&connection, "wal_autocheckpoint", 0)?;
+        set(connection, "wal_autocheckpoint", 0)?;
     }
-    Ok(connection)
+    Ok(())
+}
+
+fn read_only(path: &Path, why: &str) -> Error {
+    Error::open(path, std::io::Error::new(std::io::ErrorKind::PermissionDenied, why))
+}
+
+fn is_read_only(error: &(dyn std::error::Error + 'static)) -> bool {
+    let code = error.downcast_ref::<rusqlite::Error>().and_then(rusqlite::Error::sqlite_error_code);
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
 /// A connection for reading.
@@ -158,14 +182,29 @@ impl Db {
 
     /// The definition of a version; parsed once.
     pub(super) fn definition(&self, schedule: ScheduleKey, version: i64) -> Result<Arc<Schedule>, Error> {
-        self.definitions.get(schedule, version, || {
-            let found = self.first(sql!("definition"), (schedule.0, version), |row| {
-                Ok((column::<i64>(row, 0)?, column::<String>(row, 1)?))
-            })?;
-            let missing = || Error::corrupt(format!("version {version} of schedule {} is gone", schedule.0));
-            let (org, text) = found.ok_or_else(missing)?;
-            self.parse(org, &text)
-        })
+        if let Some(known) = self.definitions.find(schedule, version)
+            && self.holds(&known)?
+        {
+            return Ok(known.definition);
+        }
+        let found = self.first(sql!("definition"), (schedule.0, version), |row| {
+            Ok((column::<i64>(row, 0)?, column::<String>(row, 1)?))
+        })?;
+        let missing = || Error::corrupt(format!("version {version} of schedule {} is gone", schedule.0));
+        let (org, text) = found.ok_or_else(missing)?;
+        let known = self.parse(org, &text)?;
+        self.definitions.keep(schedule, known.clone());
+        Ok(known.definition)
+    }
+
+    /// Whether what a definition refers to by name is still what it was when it was read.
+    fn holds(&self, known: &Known) -> Result<bool, Error> {
+        known.shared.as_ref().map_or(Ok(true), |stamp| Ok(self.stamp(stamp.org)? == *stamp))
+    }
+
+    fn stamp(&self, org: i64) -> Result<Stamp, Error> {
+        let text = self.value(sql!("shared_stamp"), [org])?.unwrap_or_default();
+        Ok(Stamp { org, text })
     }
 
     /// The definition of a version, or what can still be read of it and why the rest cannot.
@@ -186,13 +225,16 @@ impl Db {
     }
 
     /// Reads a definition with what its org shares, if it needs that.
-    pub(super) fn parse(&self, org: i64, text: &str) -> Result<Schedule, Error> {
+    fn parse(&self, org: i64, text: &str) -> Result<Known, Error> {
         let unreadable = |error: crate::Unreadable| Error::corrupt(error.to_string());
-        match decode(text, &Shared::default()) {
-            Ok(definition) => Ok(definition),
-            // Most need nothing shared; those that do say what they lack.
-            Err(_) => decode(text, &self.shared(org)?).map_err(unreadable),
+        // Most need nothing shared; those that do say what they lack.
+        if let Ok(definition) = decode(text, &Shared::default()) {
+            return Ok(Known { definition: Arc::new(definition), shared: None });
         }
+        // Asked first: what is written in between makes it another one, and the definition is read again.
+        let stamp = self.stamp(org)?;
+        let definition = decode(text, &self.shared(org)?).map_err(unreadable)?;
+        Ok(Known { definition: Arc::new(definition), shared: Some(stamp) })
     }
 
     /// The calendars and quiet hours of an org.

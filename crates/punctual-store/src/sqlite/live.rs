@@ -1,13 +1,13 @@
 //! What runs at present: runs that ended under their programs, output on its way, runs that people cancel.
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, Outcome, Reason, RunKey, RunStatus, ScheduleKey};
+use punctual_plan::{Fence, OrgKey, Origin, Outcome, Reason, RunKey, RunStatus, ScheduleKey};
 use rusqlite::params;
 
 use super::audit::{About, record};
 use super::connection::{Db, execute, first};
-use super::decode::{column, status, tick};
-use super::open::{End, Waker, close, go_on};
+use super::decode::{column, named, status, tick};
+use super::open::{End, Waker, close, exhaust, go_on};
 use super::settle::{Settling, end_as};
 use super::{actor_of, org_of, sql};
 use crate::stored::bounded_output;
@@ -47,6 +47,7 @@ struct Found {
     name: String,
     status: RunStatus,
     scheduled_for: Timestamp,
+    origin: Origin,
 }
 
 fn cancel_run(db: &Db, scope: &Scope, run: RunKey, wanted: &Cancellation) -> Result<Commit, Error> {
@@ -57,6 +58,7 @@ fn cancel_run(db: &Db, scope: &Scope, run: RunKey, wanted: &Cancellation) -> Res
             name: column(row, 2)?,
             status: status(row, 3)?,
             scheduled_for: tick(row, 4)?,
+            origin: named(row, 5)?,
         })
     })?;
     let Some(found) = found else { return Ok(Commit::Stale) };
@@ -71,8 +73,13 @@ fn cancel_run(db: &Db, scope: &Scope, run: RunKey, wanted: &Cancellation) -> Res
         }
         let waker = Waker::new(db, wanted.now)?;
         waker.behind(found.org, run)?;
-        waker.upstream(found.org, &found.name)?;
-        go_on(db, found.org, found.schedule, wanted.now)?;
+        // Only ticks are depended on, and only on them the next tick can hang.
+        if found.origin == Origin::Tick {
+            waker.upstream(found.org, &found.name)?;
+            go_on(db, found.org, found.schedule, wanted.now)?;
+        } else {
+            exhaust(db, found.org, found.schedule, wanted.now)?;
+        }
     } else {
         return Ok(Commit::Stale);
     }

@@ -11,10 +11,12 @@ mod change;
 mod check;
 mod checkpoint;
 mod connection;
+mod create;
 mod decode;
 mod documents;
 mod due;
 mod hasten;
+mod invalid;
 mod live;
 mod lock;
 mod migrate;
@@ -119,6 +121,11 @@ impl Sqlite {
     /// Whether a process runs the schedules of this file now.
     pub fn is_served(&self) -> bool {
         lock::is_held(&self.path)
+    }
+
+    /// How many transactions this process has committed so far: a commit holds whatever has gathered before it.
+    pub fn commits(&self) -> u64 {
+        self.writer.commits()
     }
 
     /// Where the file is.

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::audit::{About, record_event};
 use super::connection::Db;
-use super::decode::{column, maybe_instant};
+use super::decode::maybe_instant;
 use super::plan::is_floating;
 use super::sql;
 use crate::stored::status_detail;
@@ -84,13 +84,13 @@ impl<'a> Waker<'a> {
 /// After something of a schedule ended: if its next tick hung on that, it is planned anew; if nothing is left of it,
 /// it leaves `active`.
 pub(super) fn go_on(db: &Db, org: OrgKey, schedule: ScheduleKey, now: Timestamp) -> Result<(), Error> {
-    match spent(db, schedule)? {
-        Some(Spent { at: None, version }) if floats(db, schedule, version)? => {
-            db.change(sql!("float"), params![schedule.0, now.as_microsecond()]).map(|_| ())
-        }
-        Some(spent) => leave(db, schedule, About::schedule(org, schedule, now), &spent),
-        None => Ok(()),
+    let hanging = db.value(sql!("hanging"), [schedule.0])?;
+    if let Some(version) = hanging
+        && floats(db, schedule, version)?
+    {
+        return db.change(sql!("float"), params![schedule.0, now.as_microsecond()]).map(|_| ());
     }
+    exhaust(db, org, schedule, now)
 }
 
 /// A schedule of which nothing is left leaves `active`. Asked after it was planned to its end.
@@ -105,13 +105,10 @@ pub(super) fn exhaust(db: &Db, org: OrgKey, schedule: ScheduleKey, now: Timestam
 struct Spent {
     /// When it had all the runs it may have, if that is why.
     at: Option<Timestamp>,
-    version: i64,
 }
 
 fn spent(db: &Db, schedule: ScheduleKey) -> Result<Option<Spent>, Error> {
-    db.first(sql!("spent"), [schedule.0], |row| {
-        Ok(Spent { at: maybe_instant(row, 0)?, version: column(row, 1)? })
-    })
+    db.first(sql!("spent"), [schedule.0], |row| Ok(Spent { at: maybe_instant(row, 0)? }))
 }
 
 fn floats(db: &Db, schedule: ScheduleKey, version: i64) -> Result<bool, Error> {

@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, LateRow, OrgKey, Origin, Plan, Range, Reason, RunKey,
-    RunStatus, Schedule, ScheduleKey, end_event, plan_events,
+    Anchors, Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, LateRow, OrgKey, Origin, Plan, Range, Reason,
+    RunKey, RunStatus, Schedule, ScheduleKey, end_event, plan_events,
 };
 use punctual_time::{Anchor, Spec, Timing};
 use rusqlite::{CachedStatement, Row, params};
@@ -58,8 +58,7 @@ struct StateRow {
     version: i64,
     cursor: Cursor,
     admitted: u64,
-    last_start: Option<Timestamp>,
-    last_finish: Option<Timestamp>,
+    anchors: Anchors,
     plan_at: i64,
 }
 
@@ -70,8 +69,7 @@ fn read_state(row: &Row<'_>) -> Result<StateRow, Error> {
         version: column(row, 2)?,
         cursor: Cursor { planned_through: instant(row, 3)?, decided_through: instant(row, 4)? },
         admitted: column(row, 5)?,
-        last_start: maybe_instant(row, 6)?,
-        last_finish: maybe_instant(row, 7)?,
+        anchors: Anchors { start: maybe_instant(row, 6)?, finish: maybe_instant(row, 7)? },
         plan_at: column(row, 8)?,
     })
 }
@@ -80,19 +78,20 @@ fn ready(db: &Db, state: &StateRow, now: Timestamp) -> Result<Option<Plannable>,
     let definition = db.definition(state.schedule, state.version)?;
     let Some(mut timing) = definition.when.timing().cloned() else { return Ok(None) };
     timing.runs = state.admitted;
-    timing.last = match timing.anchor {
-        Anchor::Fixed => None,
-        Anchor::LastStart => state.last_start,
-        Anchor::LastFinish => state.last_finish,
-    };
+    timing.last = state.anchors.last(timing.anchor);
     let late = late_rows(db, state, &definition, now)?;
-    let outstanding = if is_floating(&timing) {
-        db.value(sql!("outstanding"), [state.schedule.0])?.unwrap_or(0)
-    } else {
-        0
-    };
+    let outstanding = outstanding(db, state.schedule, &timing)?;
     let (schedule, org, cursor) = (state.schedule, state.org, state.cursor);
     Ok(Some(Plannable { schedule, org, definition, timing, cursor, late, outstanding }))
+}
+
+/// The ticks whose start, or whose end, the next one hangs on.
+fn outstanding(db: &Db, schedule: ScheduleKey, timing: &Timing) -> Result<usize, Error> {
+    if !is_floating(timing) {
+        return Ok(0);
+    }
+    let until_end = timing.anchor == Anchor::LastFinish;
+    Ok(db.value(sql!("outstanding"), params![schedule.0, until_end])?.unwrap_or_default())
 }
 
 /// Whether each tick hangs on the run before it.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Origin, Reason, RunStatus};
@@ -15,7 +16,10 @@ use super::{Sqlite, sql};
 use crate::{Error, Retained, Retention};
 
 /// Rows that are removed in one transaction, however many a step may take: a few milliseconds of the writer.
-const PIECE_MAX: usize = 500;
+const PIECE_MAX: usize = 100;
+
+/// After each piece others have the writer to themselves for twice as long as it took, and at most for this long.
+const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// Schedules that are counted in one step.
 const SCHEDULES_MAX: i64 = 1_000;
@@ -63,12 +67,11 @@ impl Sqlite {
         let from = self.counted_through.load(Ordering::Relaxed);
         let found = self.lister.run(move |db| find(db, &retention, now, from)).await?;
         self.counted_through.store(found.counted_through.unwrap_or(0), Ordering::Relaxed);
-        let is_full = found.rows.len() >= retention.limit;
-        let mut retained =
-            Retained { is_more: is_full || found.counted_through.is_some(), ..Retained::default() };
+        let mut retained = Retained { is_more: found.counted_through.is_some(), ..Retained::default() };
         for piece in found.rows.chunks(PIECE_MAX) {
-            let piece = piece.to_vec();
+            let (piece, started) = (piece.to_vec(), Instant::now());
             retained.runs += self.writer.run(move |db| digest(db, &piece, now)).await?;
+            tokio::time::sleep((started.elapsed() * 2).min(PAUSE_MAX)).await;
         }
         retained.events = self.writer.run(move |db| remove_events(db, &retention, now)).await?;
         retained.is_more |= retained.events >= retention.limit as u64;
@@ -78,31 +81,27 @@ impl Sqlite {
     }
 }
 
-/// Rows that are too old, and of some schedules those that are too many.
+/// Rows of some schedules that are too old or too many. It goes by schedule, so that the ticks of one become a digest
+/// together.
 fn find(db: &Db, retention: &Retention, now: Timestamp, from: i64) -> Result<Found, Error> {
-    let limit = i64::try_from(retention.limit).unwrap_or(i64::MAX);
     let cut = |age: SignedDuration| now.saturating_sub(age).unwrap_or(Timestamp::MIN).as_second();
-    let query = params![cut(retention.runs), cut(retention.failures.max(retention.runs)), limit];
-    let mut rows = db.rows(sql!("old_runs"), query, read_old)?;
-    let mut counted_through = Some(from);
-    if rows.len() < retention.limit {
-        let schedules: Vec<i64> =
-            db.rows(sql!("schedules_after"), params![from, SCHEDULES_MAX], |row| column(row, 0))?;
-        counted_through =
-            (schedules.len() as i64 == SCHEDULES_MAX).then_some(*schedules.last().unwrap_or(&0));
-        for schedule in schedules {
-            let nth: Option<i64> =
-                db.value(sql!("nth_tick"), params![schedule, retention.runs_per_schedule])?;
-            let left = retention.limit.saturating_sub(rows.len());
-            if let Some(nth) = nth.filter(|_| left > 0) {
-                let query = params![schedule, nth, i64::try_from(left).unwrap_or(i64::MAX)];
-                rows.extend(db.rows(sql!("surplus_runs"), query, read_old)?);
-            }
+    let (runs, failures) = (cut(retention.runs), cut(retention.failures.max(retention.runs)));
+    let schedules: Vec<i64> =
+        db.rows(sql!("schedules_after"), params![from, SCHEDULES_MAX], |row| column(row, 0))?;
+    let is_last = (schedules.len() as i64) < SCHEDULES_MAX;
+    let (mut rows, mut through) = (Vec::new(), from);
+    for schedule in schedules {
+        let nth: Option<i64> = db.value(sql!("nth_tick"), params![schedule, retention.runs_per_schedule])?;
+        let left = i64::try_from(retention.limit - rows.len()).unwrap_or(i64::MAX);
+        let query = params![schedule, runs, failures, nth.unwrap_or(i64::MIN), left];
+        rows.extend(db.rows(sql!("old_runs"), query, read_old)?);
+        if rows.len() >= retention.limit {
+            // There may be more of this one.
+            return Ok(Found { rows, counted_through: Some(through) });
         }
+        through = schedule;
     }
-    rows.sort_unstable_by_key(|row| (row.schedule, row.tick, row.run));
-    rows.dedup_by_key(|row| row.run);
-    Ok(Found { rows, counted_through })
+    Ok(Found { rows, counted_through: (!is_last).then_some(through) })
 }
 
 /// Removes rows and leaves digests of those that were ticks.

@@ -1,7 +1,9 @@
 //! Definitions, read: found, listed, with their versions and those who use something.
 
 use jiff::Timestamp;
-use punctual_plan::{Counters, Cursor, Open, OpenKind, RunKey, RunState, ScheduleId, ScheduleKey, State};
+use punctual_plan::{
+    Anchors, Counters, Cursor, Open, OpenKind, RunKey, RunState, ScheduleId, ScheduleKey, State,
+};
 use rusqlite::{Row, params};
 
 use super::connection::Db;
@@ -71,7 +73,7 @@ fn after(cut: &Cut) -> Result<(String, i64), Error> {
 fn read_schedule(db: &Db, row: &Row<'_>) -> Result<ScheduleRow, Error> {
     let key = ScheduleKey(column(row, 0)?);
     let (definition, invalid) = db.readable(key, column(row, 5)?)?;
-    let (armed, next) = (maybe_tick(row, 25)?, maybe_tick(row, 12)?);
+    let (armed, next) = (maybe_tick(row, 26)?, maybe_tick(row, 12)?);
     let last_success = match (maybe_instant(row, 22)?, column::<Option<i64>>(row, 23)?) {
         (Some(at), Some(run)) => Some((at, RunKey(run))),
         _ => None,
@@ -83,12 +85,13 @@ fn read_schedule(db: &Db, row: &Row<'_>) -> Result<ScheduleRow, Error> {
         state: read_state(row)?,
         left_at: maybe_instant(row, 8)?,
         spent_at: maybe_instant(row, 9)?,
+        ticks_launched: column(row, 27)?,
         launched_through: maybe_tick(row, 13)?,
         created_at: instant(row, 1)?,
         updated_at: instant(row, 2)?,
         deleted_at: maybe_instant(row, 3)?,
         declared_set: column(row, 4)?,
-        next_run_at: armed.into_iter().chain(next).min(),
+        next_run_at: armed.or(next),
         last_success,
     })
 }
@@ -111,6 +114,7 @@ fn read_state(row: &Row<'_>) -> Result<State, Error> {
         },
         last_start: maybe_instant(row, 19)?,
         last_finish,
+        anchors: Anchors { start: maybe_instant(row, 24)?, finish: maybe_instant(row, 25)? },
     })
 }
 

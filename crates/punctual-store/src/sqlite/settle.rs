@@ -7,18 +7,18 @@ use punctual_plan::{
     Breaker, Chained, Counters, Event, Fence, Follower, Next, OrgKey, Origin, Outcome, Reason, RunKey,
     RunStatus, ScheduleKey, When,
 };
-use punctual_time::{Anchor, Spec};
+use punctual_time::Anchor;
 use rusqlite::{CachedStatement, params};
 
 use super::audit::{About, record_event};
 use super::change::disable;
 use super::connection::{Db, execute, first};
 use super::decode::{breaker, column, maybe_instant, named, status, text};
-use super::open::{Waker, done_by, go_on};
+use super::open::{Waker, done_by, exhaust, go_on};
 use super::plan::{NewRow, Place, PlanWriter};
 use super::{batch, sql};
 use crate::docket::{Docket, Judgement, Standing, Tally};
-use crate::stored::{answer_of, bounded_output, read_status};
+use crate::stored::{answer_of, bounded_output, floats_on, read_status};
 use crate::{AttemptToken, Batch, Commit, Error, Report, Settled, Started};
 
 /// Notes that runs were launched; one that has ended meanwhile keeps its end.
@@ -249,12 +249,15 @@ impl<'a> Settling<'a> {
         if let Some(status) = &settlement.disabled {
             disable(self.db, schedule, status, self.now)?;
         }
-        if self.beside.get(&run).is_some_and(|beside| beside.is_last)
-            && matches!(settlement.next, Next::End { .. })
-        {
-            go_on(self.db, org, schedule, self.now)?;
+        match (&settlement.next, self.beside.get(&run)) {
+            (Next::End { .. }, Some(Beside { is_last: true, origin: Origin::Tick, .. })) => {
+                go_on(self.db, org, schedule, self.now)
+            }
+            (Next::End { .. }, Some(Beside { is_last: true, .. })) => {
+                exhaust(self.db, org, schedule, self.now)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn write_end(
@@ -277,6 +280,7 @@ impl<'a> Settling<'a> {
         let counters = judged.settlement.counters;
         let schedule = judged.settlement.in_flight.schedule;
         let success = (status == RunStatus::Success).then_some(());
+        let is_tick = self.beside.get(&run).is_some_and(|beside| beside.origin == Origin::Tick);
         let row = params![
             schedule.0,
             run.0,
@@ -288,13 +292,12 @@ impl<'a> Settling<'a> {
             status.name(),
             success.map(|()| at),
             success.map(|()| run.0),
+            is_tick.then_some(at),
         ];
         execute(&mut self.state, row)?;
-        if self.beside.get(&run).is_some_and(|beside| beside.origin == Origin::Tick) {
+        if is_tick {
             self.waker.upstream(judged.org, &judged.definition.name)?;
-            let timing = judged.definition.when.timing();
-            let floats = |spec: &Spec, anchor| matches!(spec, Spec::Every(_)) && anchor == Anchor::LastFinish;
-            if timing.is_some_and(|timing| floats(&timing.spec, timing.anchor)) {
+            if floats_on(&judged.definition, Anchor::LastFinish) {
                 self.db.change(sql!("float"), params![schedule.0, self.now.as_microsecond()])?;
             }
         }

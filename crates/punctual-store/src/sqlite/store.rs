@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::{
-    Sqlite, admit, audit, breakers, documents, due, live, node, outbox, plan, queue, runs, schedules, settle,
-    whole, write,
+    Sqlite, admit, audit, breakers, create, documents, due, invalid, live, node, outbox, plan, queue, runs,
+    schedules, settle, whole, write,
 };
 use crate::*;
 
@@ -78,6 +78,10 @@ impl Store for Sqlite {
         self.retain_step(retention, now).await
     }
 
+    async fn pause_invalid(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error> {
+        self.writer.run(move |db| invalid::pause(db, now, &schedules)).await
+    }
+
     async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
         self.reader.run(move |db| live::ended(db, &attempts)).await
     }
@@ -103,6 +107,7 @@ impl Store for Sqlite {
         scope: Scope,
         writes: Vec<ScheduleWrite>,
     ) -> Result<Vec<Result<Written, Error>>, Error> {
+        let writes: Vec<_> = writes.into_iter().map(create::Prepared::from).collect();
         self.writer.run(move |db| write::write(db, &scope, &writes)).await
     }
 

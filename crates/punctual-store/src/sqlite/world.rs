@@ -41,6 +41,8 @@ struct Busy {
     run: RunKey,
     status: RunStatus,
     awaits_turn: bool,
+    attempt: u32,
+    waits_since: Option<i64>,
     scheduled_for: Timestamp,
 }
 
@@ -83,7 +85,8 @@ impl<'a> Gathering<'a> {
     }
 
     fn standing(&self, known: &Known<'_>, busy: &[Busy]) -> Standing {
-        let is_retrying = |row: &&Busy| row.status == RunStatus::Retrying;
+        // One whose time has come and that waits for something is still about to be tried again.
+        let is_retrying = |row: &&Busy| !row.status.is_in_flight() && row.attempt > 0;
         let mut retrying: Vec<&Busy> = busy.iter().filter(is_retrying).collect();
         retrying.sort_unstable_by_key(|row| (row.scheduled_for, row.run));
         let left = |max: u64| RunsLeft { left: max.saturating_sub(known.admitted), max };
@@ -141,8 +144,8 @@ impl<'a> Gathering<'a> {
     /// What goes on in lanes that schedules share; asked only if one of the batch is in such a lane.
     fn shared_lanes(&mut self) -> Result<(), Error> {
         let found = self.db.rows(sql!("busy_all"), [], |row| {
-            let (schedule, org) = (ScheduleKey(column(row, 4)?), OrgKey(column(row, 5)?));
-            Ok((schedule, org, column::<i64>(row, 6)?, read_busy(row)?))
+            let (schedule, org) = (ScheduleKey(column(row, 6)?), OrgKey(column(row, 7)?));
+            Ok((schedule, org, column::<i64>(row, 8)?, read_busy(row)?))
         })?;
         let mut lanes: HashMap<Lane, Vec<Busy>> = HashMap::new();
         for (schedule, org, version, busy) in found {
@@ -163,12 +166,14 @@ fn read_busy(row: &Row<'_>) -> Result<Busy, Error> {
         status: status(row, 1)?,
         awaits_turn,
         scheduled_for: tick(row, 3)?,
+        attempt: column(row, 4)?,
+        waits_since: column(row, 5)?,
     })
 }
 
-/// Who is in flight in the order of their keys, who waits in the order of their ticks.
+/// Who is in flight in the order of their keys; who waits, the longest first.
 fn traffic(mut busy: Vec<Busy>) -> Traffic {
-    busy.sort_unstable_by_key(|row| (row.scheduled_for, row.run));
+    busy.sort_unstable_by_key(|row| (row.waits_since, row.scheduled_for, row.run));
     let waiting = busy.iter().filter(|row| row.awaits_turn).map(|row| row.run).collect();
     let mut in_flight: Vec<RunKey> =
         busy.iter().filter(|row| row.status.is_in_flight()).map(|row| row.run).collect();

@@ -4,6 +4,7 @@
 //! after the commit that holds it. While idle, the thread looks whether another process has written.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -48,6 +49,7 @@ pub(super) struct Writer {
     jobs: Option<Sender<Job>>,
     places: Arc<Semaphore>,
     changes: Arc<Notify>,
+    commits: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -55,14 +57,15 @@ impl Writer {
     /// Starts the thread on its connection.
     pub(super) fn start(db: Db) -> Self {
         let (jobs, inbox) = channel();
-        let changes = Arc::new(Notify::new());
+        let (changes, commits) = (Arc::new(Notify::new()), Arc::new(AtomicU64::new(0)));
         // Read here, not in the thread: whatever others write from now on is a change.
         let seen = data_version(&db);
         let thread = std::thread::spawn({
-            let changes = Arc::clone(&changes);
-            move || Loop { db, inbox, changes, seen }.run()
+            let (changes, commits) = (Arc::clone(&changes), Arc::clone(&commits));
+            move || Loop { db, inbox, changes, commits, seen }.run()
         });
-        Self { jobs: Some(jobs), places: Arc::new(Semaphore::new(QUEUE_MAX)), changes, thread: Some(thread) }
+        let places = Arc::new(Semaphore::new(QUEUE_MAX));
+        Self { jobs: Some(jobs), places, changes, commits, thread: Some(thread) }
     }
 
     /// Runs `work` in the next group commit and answers once it is on disk.
@@ -91,6 +94,11 @@ impl Writer {
         });
         self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or(Error::Closed)?;
         answer.await.map_err(|_| Error::Closed)?
+    }
+
+    /// How many transactions were committed.
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
     }
 
     /// Resolves when another process has written.
@@ -143,6 +151,7 @@ struct Loop {
     db: Db,
     inbox: Receiver<Job>,
     changes: Arc<Notify>,
+    commits: Arc<AtomicU64>,
     seen: Option<i64>,
 }
 
@@ -179,6 +188,7 @@ impl Loop {
             answers.push(job(Ok((&self.db, Place::Later))));
         }
         let committed = self.commit();
+        self.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
         for answer in answers {
             answer(committed.as_ref().err());
         }

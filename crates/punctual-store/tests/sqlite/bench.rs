@@ -1,5 +1,6 @@
 //! A real ledger in a temporary folder, with a second pair of eyes that reads and alters it by hand.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,7 +39,7 @@ pub(crate) fn unchanged(cursor: Cursor) -> Changed {
 
 pub(crate) struct Bench {
     pub(crate) store: Sqlite,
-    folder: TempDir,
+    folder: Option<TempDir>,
     eyes: Connection,
     count: AtomicU64,
 }
@@ -50,10 +51,16 @@ impl Bench {
 
     pub(crate) fn with(access: Access) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path().join("ledger.db");
+        let bench = Self::at(folder.path(), access);
+        Self { folder: Some(folder), ..bench }
+    }
+
+    /// In a folder that somebody else removes.
+    pub(crate) fn at(folder: &Path, access: Access) -> Self {
+        let path = folder.join("ledger.db");
         let store = Sqlite::open(&path, access).expect("a new ledger");
         let eyes = Connection::open(path).expect("a second connection");
-        Self { store, folder, eyes, count: AtomicU64::new(1) }
+        Self { store, folder: None, eyes, count: AtomicU64::new(1) }
     }
 
     /// The same file, closed and opened again.
@@ -62,12 +69,12 @@ impl Bench {
         let folder = self.closed();
         let store = Sqlite::open(&path, access).expect("the same ledger");
         let eyes = Connection::open(path).expect("a second connection");
-        Self { store, folder, eyes, count: AtomicU64::new(1_000) }
+        Self { store, folder: Some(folder), eyes, count: AtomicU64::new(1_000) }
     }
 
     /// Closes the file and keeps its folder.
     pub(crate) fn closed(self) -> TempDir {
-        self.folder
+        self.folder.expect("it has a folder of its own")
     }
 
     /// A number that no other call gave.

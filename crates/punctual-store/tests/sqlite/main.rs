@@ -2,5 +2,6 @@
 
 mod bench;
 mod control;
+mod fault;
 mod file;
 mod ledger;

@@ -151,7 +151,11 @@ impl App {
             let is_other = |row: &&ScheduleRow| {
                 users.contains(&row.key) && !work.changed.contains_key(row.definition.name.as_str())
             };
-            let rows: Vec<ScheduleRow> = proposal.rows.values().filter(is_other).cloned().collect();
+            let mut rows = Vec::new();
+            for row in proposal.rows.values().filter(is_other) {
+                // Read again: what was read before the change means the calendar as it was.
+                rows.push(self.living(punctual_store::Selector::Id(row.definition.id)).await?);
+            }
             let what = format!("the {} `{}`", kind.name().replace('_', " "), change.name);
             let step = async |_: &ScheduleRow| Ok(Some(Step::Share { what: what.clone() }));
             self.act_many(rows, step, &|_| {}).await?;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Before, Change, Changed, Cursor, LateRow, Open, Origin, Plan, RunState, RunStatus, Schedule, Status,
-    Subject, When, Window, change, plan, resume,
+    Before, Change, Changed, Cursor, LateRow, Open, Origin, Plan, RunState, Schedule, Status, Subject, When,
+    Window, change, plan, resume,
 };
 use punctual_store::{
-    BATCH_MAX, Cut, OpenRow, RunFilter, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written, timing,
+    BATCH_MAX, OpenRow, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written, timing,
 };
-use punctual_time::{Anchor, Spec, Timing};
+use punctual_time::Timing;
 
 use super::App;
 use crate::Failure;
@@ -216,8 +216,7 @@ impl App {
         let now = self.now().await?;
         let open = self.store.open_rows(self.scope(), row.key).await?;
         let definition = step.definition(row).map(Arc::new);
-        let ticks = self.ticks_in_flight(row, definition.as_deref()).await?;
-        let turn = Turn { row, open: &open, ticks_in_flight: ticks, now };
+        let turn = Turn { row, open: &open, now };
         let changed = turn.changed(step);
         let status = step.status(row);
         let is_active = status.as_ref().map_or(row.state.status.is_active(), Status::is_active);
@@ -239,37 +238,12 @@ impl App {
         };
         Ok(ScheduleWrite { write, kind: step.kind(), note: step.note(), now })
     }
-
-    /// The ticks in flight of a schedule that reckons from its runs; nobody else asks.
-    async fn ticks_in_flight(&self, row: &ScheduleRow, next: Option<&Schedule>) -> Result<usize, Failure> {
-        let next = next.unwrap_or(&row.definition);
-        let Some(anchor) = floating(next) else { return Ok(0) };
-        let mut count = 0;
-        for status in [RunStatus::Enqueued, RunStatus::Running] {
-            if anchor == Anchor::LastStart && status == RunStatus::Running {
-                continue;
-            }
-            let (schedule, origin) = (Some(row.definition.id), Some(Origin::Tick));
-            let filter = RunFilter { schedule, origin, status: Some(status), ..RunFilter::default() };
-            let limit = u32::try_from(BATCH_MAX).unwrap_or(u32::MAX);
-            count += self.store.runs(self.scope(), filter, Cut::first(limit)).await?.rows.len();
-        }
-        Ok(count)
-    }
-}
-
-/// What an interval is reckoned from, if from its runs.
-fn floating(schedule: &Schedule) -> Option<Anchor> {
-    let timing = schedule.when.timing()?;
-    let is_floating = matches!(timing.spec, Spec::Every(_)) && timing.anchor != Anchor::Fixed;
-    is_floating.then_some(timing.anchor)
 }
 
 /// A schedule at the moment at which it is decided upon.
 struct Turn<'a> {
     row: &'a ScheduleRow,
     open: &'a [OpenRow],
-    ticks_in_flight: usize,
     now: Timestamp,
 }
 
@@ -299,12 +273,7 @@ impl Turn<'_> {
     /// The first window of what comes after; the change has left nothing late.
     fn plan(&self, next: &Schedule, cursor: Cursor) -> Option<Plan> {
         let timing = timing(next, &self.row.state)?;
-        let is_tick = |row: &&OpenRow| row.run.origin == Origin::Tick && !row.run.attempts.is_empty();
-        let retrying = match floating(next) {
-            Some(Anchor::LastFinish) => self.open.iter().filter(is_tick).count(),
-            _ => 0,
-        };
-        let outstanding = retrying + self.ticks_in_flight;
+        let outstanding = self.row.outstanding(next);
         Some(plan(&subject(next, &timing, (cursor, outstanding)), Window::at(self.now)))
     }
 
@@ -313,8 +282,8 @@ impl Turn<'_> {
         let next = &self.row.definition;
         let timing = timing(next, &self.row.state)?;
         let late = self.late();
-        let outstanding = self.open.iter().filter(|row| row.run.origin == Origin::Tick).count();
-        let outstanding = outstanding + self.ticks_in_flight;
+        let is_unlaunched = |row: &&OpenRow| row.run.origin == Origin::Tick && row.run.attempts.is_empty();
+        let outstanding = self.row.outstanding(next) + self.open.iter().filter(is_unlaunched).count();
         let subject = Subject { late: &late, ..subject(next, &timing, (self.row.state.cursor, outstanding)) };
         Some(resume(&subject, &self.row.state.status, Window::at(self.now)))
     }

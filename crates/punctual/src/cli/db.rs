@@ -4,13 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use punctual::{Database, Failure, Kind};
-use punctual_store::{Access, AnyStore, Cell, Store, Table};
+use punctual_store::{Access, AnyStore, Store, Table, copy_into, first_difference};
 use serde_json::json;
 
 use crate::output::{Output, Progress, database};
-
-/// Rows of one step of a copy.
-const COPY_ROWS: usize = 2_000;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Db {
@@ -124,11 +121,12 @@ impl Copy {
         let target = to.open(Access::Serve).await?;
         refuse_used(&target, &to).await?;
         let progress = Progress::new("rows", usize::try_from(total).unwrap_or(usize::MAX));
-        for table in Table::ALL {
-            copy_table(&source, &target, *table, &progress).await?;
-        }
+        copy_into(&source, &target, |rows| progress.add(rows)).await?;
         progress.end();
-        verify(&source, &target).await?;
+        if let Some(table) = first_difference(&source, &target).await? {
+            let message = format!("the table `{}` does not read back as it was", table.name());
+            return Err(Failure::world(message));
+        }
         let json = json!({"copied": progress.done(), "from": from.to_string(), "to": to.to_string()});
         output.write(&json, || {
             format!("copied {} rows from {from} to {to}; every row reads back equal\n", progress.done())
@@ -147,47 +145,4 @@ async fn refuse_used(target: &AnyStore, to: &Database) -> Result<(), Failure> {
         }),
         None => Ok(()),
     }
-}
-
-async fn copy_table(
-    source: &AnyStore,
-    target: &AnyStore,
-    table: Table,
-    progress: &Progress,
-) -> Result<(), Failure> {
-    let mut after: Option<Vec<Cell>> = None;
-    loop {
-        let rows = source.read_table(table, after, COPY_ROWS).await?;
-        let (count, last) = (rows.len(), rows.last().cloned());
-        if count > 0 {
-            target.write_table(table, rows).await?;
-            progress.add(count);
-        }
-        match last.filter(|_| count == COPY_ROWS) {
-            Some(last) => after = Some(last),
-            None => return Ok(()),
-        }
-    }
-}
-
-/// Reads both again, row by row.
-async fn verify(source: &AnyStore, target: &AnyStore) -> Result<(), Failure> {
-    for table in Table::ALL {
-        let mut after: Option<Vec<Cell>> = None;
-        loop {
-            let (ours, theirs) = (
-                source.read_table(*table, after.clone(), COPY_ROWS).await?,
-                target.read_table(*table, after, COPY_ROWS).await?,
-            );
-            if ours != theirs {
-                let message = format!("the table `{}` does not read back as it was", table.name());
-                return Err(Failure::world(message));
-            }
-            match ours.last().cloned().filter(|_| ours.len() == COPY_ROWS) {
-                Some(last) => after = Some(last),
-                None => break,
-            }
-        }
-    }
-    Ok(())
 }

@@ -271,6 +271,7 @@ impl Store for Ledger {
         outbox(scope: Scope, after: i64, limit: usize) -> Vec<OutboxRow>;
         acknowledge_outbox(scope: Scope, through: i64) -> u64;
         retain(retention: Retention, now: Timestamp) -> Retained;
+        pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> usize;
         ended(attempts: Vec<Attempt>) -> Vec<RunKey>;
         note_output(fence: Fence, shown: Vec<Shown>) -> ();
         lease(scope: Scope, worker: Worker) -> Vec<Leased>;

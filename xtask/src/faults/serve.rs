@@ -1,9 +1,11 @@
-//! `cargo xtask faults`: the kill test at the length that its promise names.
+//! `cargo xtask faults serve`: the kill test of the program at the length that its promise names.
 
 use crate::check::shown;
 use crate::failure::Failure;
 use crate::line::Line;
 use crate::release;
+
+const USAGE: &str = "cargo xtask faults serve [KILLS [SCHEDULES]]";
 
 /// How often the server is killed.
 const KILLS: &str = "50";
@@ -12,15 +14,15 @@ const KILLS: &str = "50";
 const SCHEDULES: &str = "200";
 
 /// Kills the release binary again and again and has the ledger read by the independent reader.
-pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
+pub(super) fn command(arguments: &[String]) -> Result<(), Failure> {
     let [kills, schedules] = match arguments {
         [] => [KILLS, SCHEDULES],
         [kills] => [kills.as_str(), SCHEDULES],
         [kills, schedules] => [kills.as_str(), schedules.as_str()],
-        _ => return Err(Failure::new("too many arguments", "cargo xtask faults [KILLS [SCHEDULES]]")),
+        _ => return Err(Failure::new("too many arguments", USAGE)),
     };
     if [kills, schedules].iter().any(|text| text.parse::<u32>().is_err()) {
-        return Err(Failure::new("not a number", "cargo xtask faults [KILLS [SCHEDULES]]"));
+        return Err(Failure::new("not a number", USAGE));
     }
     let binary = release::program()?.display().to_string();
     let test = [

@@ -1,0 +1,1 @@
+SELECT attempt FROM runs WHERE key = ?1

@@ -1,0 +1,159 @@
+//! The work of a node under faults: each call is repeated, under its batch id, until it is answered.
+
+use jiff::{Timestamp, ToSpan as _};
+use punctual_plan::{Fence, OrgKey, Outcome, RunKey, Window, plan};
+use punctual_store::{
+    Ask, AttemptToken, Commit, Error, PlanCommit, Postgres, Report, RunFilter, Scope, Store, Written,
+};
+
+use crate::ground::{at, batch, create, cron, node};
+
+/// A node that works on, whatever happens.
+pub(crate) struct Shift {
+    pub(crate) store: Postgres,
+    pub(crate) org: OrgKey,
+    pub(crate) fence: Fence,
+    /// Errors on the way, all of them passing.
+    pub(crate) faults: Vec<String>,
+    /// Runs whose success was acknowledged.
+    pub(crate) acknowledged: Vec<RunKey>,
+    pub(crate) now: Timestamp,
+}
+
+impl Shift {
+    /// Joins with a schedule that ticks each minute.
+    pub(crate) async fn begin(store: Postgres) -> Self {
+        let now = at("2026-03-01T10:00:00Z");
+        let org = store.org(Scope::Engine, "acme".to_owned()).await.expect("the ground of the test holds");
+        let fence = store.join(node("shift")).await.expect("the ground of the test holds").fence;
+        let write = create(cron("one", "* * * * *"), now);
+        let written =
+            store.write_schedules(Scope::org(org), vec![write]).await.expect("the ground of the test holds");
+        assert!(matches!(written[0], Ok(Written::Schedule(_))), "{written:?}");
+        Self { store, org, fence, faults: Vec::new(), acknowledged: Vec::new(), now }
+    }
+
+    /// One minute: plans, admits and settles its tick.
+    pub(crate) async fn minute(&mut self) {
+        self.now += 1.minute();
+        let now = self.now;
+        self.plan(now).await;
+        let (fence, id) = (self.fence, batch(self.fence, now));
+        let admitted = loop {
+            match judged(&self.store, now).await {
+                Ok(judged) if judged.is_empty() => break Vec::new(),
+                Ok(judged) => {
+                    let runs: Vec<RunKey> = judged.iter().map(|commit| commit.admission.run).collect();
+                    match self.store.admit(id, judged).await {
+                        Ok(commits) => {
+                            assert!(commits.iter().all(|commit| *commit == Commit::Done), "{commits:?}");
+                            break runs;
+                        }
+                        // Whether it happened is unknown: the runs are asked for below, whatever it was.
+                        Err(error) => self.note(&error),
+                    }
+                }
+                Err(error) => self.note(&error),
+            }
+        };
+        // An admission that was committed and not answered left its run in flight.
+        let admitted = if admitted.is_empty() { self.in_flight().await } else { admitted };
+        let id = batch(fence, now);
+        loop {
+            let reports = admitted.iter().map(|run| succeeded(*run, fence, now)).collect();
+            match self.store.settle(id, reports).await {
+                Ok(settled) => {
+                    assert!(settled.iter().all(|one| one.commit == Commit::Done), "{settled:?}");
+                    self.acknowledged.extend(admitted);
+                    return;
+                }
+                Err(error) => self.note(&error),
+            }
+        }
+    }
+
+    async fn plan(&mut self, now: Timestamp) {
+        let id = batch(self.fence, now);
+        loop {
+            let done = async {
+                let ready = self.store.plannable(Ask::all(now)).await?.ready;
+                let plans = ready.iter().map(|one| PlanCommit {
+                    schedule: one.schedule,
+                    org: one.org,
+                    definition: std::sync::Arc::clone(&one.definition),
+                    from: one.cursor,
+                    plan: plan(&one.subject(None), Window::at(now)),
+                });
+                self.store.commit_plans(id, plans.collect()).await
+            };
+            match done.await {
+                Ok(_) => return,
+                Err(error) => self.note(&error),
+            }
+        }
+    }
+
+    async fn in_flight(&mut self) -> Vec<RunKey> {
+        loop {
+            let cut = punctual_store::Cut::first(1_000);
+            match self.store.runs(Scope::org(self.org), RunFilter::default(), cut).await {
+                Ok(listed) => {
+                    let runs = listed.rows.into_iter().map(|row| row.run);
+                    return runs.filter(|run| run.state.status().is_in_flight()).map(|run| run.key).collect();
+                }
+                Err(error) => self.note(&error),
+            }
+        }
+    }
+
+    /// An error on the way must be one that passes.
+    fn note(&mut self, error: &Error) {
+        assert!(error.is_transient(), "{error}");
+        self.faults.push(error.to_string());
+    }
+
+    /// Everything acknowledged is there, once, and the tables agree.
+    pub(crate) async fn judge(&self) {
+        let cut = punctual_store::Cut::first(1_000);
+        let rows = self
+            .store
+            .runs(Scope::org(self.org), RunFilter::default(), cut)
+            .await
+            .expect("the ground of the test holds")
+            .rows;
+        let good: Vec<RunKey> = rows
+            .iter()
+            .filter(|row| row.run.state.status() == punctual_plan::RunStatus::Success)
+            .map(|row| row.run.key)
+            .collect();
+        let mut expected = self.acknowledged.clone();
+        expected.reverse();
+        assert_eq!(good, expected, "newest first; {:?}", self.faults);
+        assert_eq!(self.store.check().await.expect("the ground of the test holds"), []);
+    }
+}
+
+/// Judges everything that is due.
+pub(crate) async fn judged(
+    store: &Postgres,
+    now: Timestamp,
+) -> Result<Vec<punctual_store::AdmitCommit>, Error> {
+    let mut due = store.due(Ask::all(now)).await?;
+    let rows: Vec<_> = due.rows.iter().map(|row| row.due.clone()).collect();
+    let admissions = punctual_plan::admit(&rows, &mut due.world);
+    let commit = |(admission, row)| punctual_store::AdmitCommit { admission, row };
+    Ok(admissions.into_iter().zip(due.rows).map(commit).collect())
+}
+
+/// A run of ours that did its work.
+pub(crate) fn succeeded(run: RunKey, fence: Fence, at: Timestamp) -> Report {
+    Report {
+        run,
+        attempt: 1,
+        token: AttemptToken::Node(fence),
+        outcome: Outcome::Succeeded,
+        started_at: Some(at),
+        at,
+        output: None,
+    }
+}
