@@ -54,7 +54,7 @@ const END_TO_END_PREFIX: &str = "e2e_";
 const POSTGRES_PART: &str = "postgres";
 
 /// The suite that every store passes is behind this feature.
-const SUITE: [&str; 2] = ["--features", "punctual-store/conformance"];
+const SUITE: [&str; 2] = ["--features", "punctual-store/conformance,punctual-engine/harness"];
 
 /// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
 const BINARY_VARIABLE: &str = "PUNCTUAL_TEST_BINARY";
@@ -206,7 +206,7 @@ mod tests {
         );
         assert_eq!(
             tests_line(&targets, &["postgres"]).to_string(),
-            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance --test cli -- postgres"
+            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness --test cli -- postgres"
         );
     }
 

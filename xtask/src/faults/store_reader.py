@@ -284,7 +284,7 @@ class Judge:
         if kind == "plan":
             schedule, through = told
             state = self.schedules.get(schedule)
-            if state is None or state[5] < through:
+            if state is None or state[5] is None or state[5] < through:
                 self.say(f"schedule {schedule} was planned through {through} and is {state}")
             return
         run, status, attempt = told[0], *self.rows.get(told[0], (None, 0))
