@@ -91,15 +91,15 @@ fn tests(_pace: Pace) -> Result<String, Failure> {
     let targets = test_targets(&repository::crates(&repository::root()?)?);
     // A test starts them as people do; built as tests they have no `main`.
     shown(&cargo("build --workspace --examples"))?;
-    shown(&tests_line(&targets))?;
+    shown(&tests_line(&targets, &["--skip", POSTGRES_PART]))?;
     Ok(format!("end-to-end ones have a step of their own: {}", targets.end_to_end.join(", ")))
 }
 
-/// `cargo test` with every target but the slow ones, which it has no flag to leave out.
-fn tests_line(targets: &TestTargets) -> Line {
+/// `cargo test` with every target but the slow ones, which it has no flag to leave out; `rest` chooses among their tests.
+fn tests_line<'a>(targets: &'a TestTargets, rest: &[&'a str]) -> Line {
     let named = targets.ordinary.iter().flat_map(|name| ["--test", name]);
     let kinds = ["cargo", "test", "--workspace", "--lib", "--bins", "--examples"];
-    Line::new(kinds.into_iter().chain(SUITE).chain(named))
+    Line::new(kinds.into_iter().chain(SUITE).chain(named).chain(["--"]).chain(rest.iter().copied()))
 }
 
 /// The tests that talk to PostgreSQL, each in databases of its own on one private server.
@@ -113,7 +113,8 @@ fn stores(_pace: Pace) -> Result<String, Failure> {
     let named = targets.postgres.iter().flat_map(|name| ["--test", name]);
     let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(SUITE).chain(named));
     shown(&server.told_to(line)?)?;
-    Ok(targets.postgres.join(", "))
+    shown(&server.told_to(tests_line(&targets, &[POSTGRES_PART]))?)?;
+    Ok(format!("{}, and the tests of others with it in their name", targets.postgres.join(", ")))
 }
 
 fn faults(_pace: Pace) -> Result<String, Failure> {
@@ -204,8 +205,8 @@ mod tests {
             (1, &["conformance_postgres".to_owned()][..])
         );
         assert_eq!(
-            tests_line(&targets).to_string(),
-            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance --test cli"
+            tests_line(&targets, &["postgres"]).to_string(),
+            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance --test cli -- postgres"
         );
     }
 

@@ -52,8 +52,8 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
-    greeting.say(database, schedules)?;
     reload.listen()?;
+    greeting.say(database, schedules)?;
     engine.run(stop).await;
     Ok(())
 }
