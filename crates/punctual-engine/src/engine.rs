@@ -232,7 +232,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     /// Ends runs in flight that nobody has answered for in time.
-    async fn give_up(&self, expired: &[Expired]) {
+    async fn give_up(&mut self, expired: &[Expired]) {
         if expired.is_empty() {
             return;
         }
@@ -280,8 +280,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
     }
 
-    fn complain(&self, problem: &Error, step: &'static str) {
+    fn complain(&mut self, problem: &Error, step: &'static str) {
         self.metrics.store_errors.add(&[step]);
+        // The database knows better than this node's clocks: the next heartbeat, at once, ends in a new lease.
+        if matches!(problem, Error::LeaseLost) {
+            self.membership.upset();
+        }
         error!(%problem, step, "the database failed, trying again");
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use punctual_engine::harness::{Cluster, Deed, Launched};
 use punctual_plan::Outcome;
-use punctual_store::Fate;
+use punctual_store::{Fate, Store};
 
 use crate::stage::{SEED, at, cron};
 
@@ -165,6 +165,27 @@ fn nothing_is_launched_without_a_certain_lease() {
     assert_eq!((before, after.len()), (1_100, 1_101));
     assert!(!metrics.contains("punctual_launches_held_total 0\n"), "{metrics}");
     assert_eq!(after.last().map(|one| one.attempt), Some(1), "it was never launched before");
+}
+
+#[test]
+fn what_the_database_refuses_a_node_without_a_lease_it_does_under_a_new_one() {
+    let (launched, ledger, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.always("one", Deed::succeeds(5));
+        cluster.create(cron("one", "1 10 * * *")).await;
+        // Its heartbeats come half a second after the ticks.
+        cluster.pass(Duration::from_millis(500)).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:59.7")).await;
+        // By its own clocks its lease lasts two seconds more.
+        let fence = Store::nodes(&cluster.store).await.expect("the store answers")[0].fence;
+        Store::leave(&cluster.store, fence).await.expect("the store answers");
+        cluster.until(at("10:01:10")).await;
+        let metrics = cluster.metrics("a");
+        (cluster.targets.launched(), cluster.ledger().await, metrics)
+    });
+    assert_eq!((launched.len(), ledger), (1, vec!["10:01:00 success".to_owned()]));
+    assert!(launched[0].at < at("10:01:00.4"), "before the next heartbeat: {}", launched[0].at);
+    assert!(metrics.contains("punctual_fence_losses_total 1\n"), "{metrics}");
 }
 
 #[test]

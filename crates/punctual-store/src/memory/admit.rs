@@ -99,13 +99,14 @@ impl Data {
         })
     }
 
-    pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Vec<Commit> {
+    pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
         if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
-            return answer.clone();
+            return Ok(answer.clone());
         }
+        self.check_lease(batch.fence)?;
         let answer: Vec<Commit> = admissions.iter().map(|commit| self.admit_one(batch, commit)).collect();
         self.batches.insert(batch.id.0, (batch.now, Kept::Commits(answer.clone())));
-        answer
+        Ok(answer)
     }
 
     fn admit_one(&mut self, batch: Batch, commit: &AdmitCommit) -> Commit {
