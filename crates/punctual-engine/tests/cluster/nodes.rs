@@ -1,11 +1,12 @@
 //! Several nodes: shards, leases, take-over, and a node that was away too long.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use punctual_engine::harness::{Cluster, Deed, Launched};
-use punctual_plan::Outcome;
+use punctual_plan::{Action, Outcome};
 use punctual_store::{Fate, Store};
 
 use crate::stage::{SEED, at, cron};
@@ -206,4 +207,26 @@ fn nodes_with_wrong_clocks_go_by_the_database() {
         let late = one.at.duration_since(one.scheduled_for);
         assert!(!late.is_negative() && late.as_millis() < 1_000, "{one:?}");
     }
+}
+
+#[test]
+fn a_node_leaves_the_closures_of_another_program_to_it() {
+    let (before, ledger, launched) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.lacks("server", "greet");
+        let mut greet = cron("greet", "1 10 * * *");
+        Arc::make_mut(&mut greet.target).action = Action::Callback { task: "greet".to_owned() };
+        cluster.create(greet).await;
+        cluster.create(cron("each", "* * * * *")).await;
+        cluster.start("server").await;
+        cluster.until(at("10:01:20")).await;
+        let before = cluster.ledger().await;
+        cluster.start("program").await;
+        cluster.until(at("10:01:50")).await;
+        (before, cluster.ledger().await, cluster.targets.launched())
+    });
+    assert_eq!(before, ["10:01:00 scheduled", "10:01:00 success"]);
+    assert_eq!(ledger, ["10:01:00 success", "10:01:00 success"]);
+    let greeted: Vec<&str> =
+        launched.iter().filter(|one| one.schedule == "greet").map(|one| &*one.node).collect();
+    assert_eq!(greeted, ["program"]);
 }

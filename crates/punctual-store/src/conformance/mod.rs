@@ -94,6 +94,7 @@ macro_rules! conformance {
                 a_forced_run_starts_beside_the_other,
                 due_rows_keep_to_the_shards,
                 a_due_row_brings_what_its_launch_needs,
+                a_late_row_of_an_undecided_schedule_is_told,
             }
             claim {
                 a_lost_guard_leaves_nothing_behind,
