@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Due, Effect, Fence, Pace, RunKey, Verdict, admit};
+use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, Verdict, admit};
 use punctual_store::{
     AdmitCommit, Ask, BATCH_MAX, Commit, DueBatch, Error, Expired, Launchable, Store, Whose,
 };
@@ -27,6 +27,18 @@ pub(crate) struct Admitted {
     pub(crate) expired: Vec<Expired>,
     /// When the next row is due.
     pub(crate) next_look_at: Option<Timestamp>,
+    /// Late rows that wait for a plan, which decides them together with the ticks after them.
+    pub(crate) undecided: usize,
+}
+
+/// How the due rows are looked at.
+pub(crate) struct Look {
+    /// The present.
+    pub(crate) now: Timestamp,
+    /// Whose rows.
+    pub(crate) whose: Whose,
+    /// Whether the node may plan: else nothing can be left to its plans.
+    pub(crate) may_plan: bool,
 }
 
 /// Admits what is due.
@@ -49,17 +61,29 @@ impl Admitter {
         }
     }
 
-    /// Judges everything that is due at `now` and commits the verdicts.
+    /// Judges everything that is due and commits the verdicts, of rows that go to targets which are `taken` here.
     pub(crate) async fn pass<S: Store>(
         &mut self,
         store: &S,
-        whose: Whose,
-        now: Timestamp,
+        look: Look,
+        taken: impl Fn(&Action) -> bool,
     ) -> Result<Admitted, Error> {
-        let batch = store.due(Ask { now, whose, limit: BATCH_MAX }).await?;
+        let Look { now, whose, may_plan } = look;
+        let mut batch = store.due(Ask { now, whose, limit: BATCH_MAX }).await?;
         self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|(_, error)| error));
+        let found = batch.rows.len();
+        batch.rows.retain(|row| taken(&row.launch.definition.target.action));
+        let (own, undecided) = (batch.rows.len(), std::mem::take(&mut batch.undecided));
+        if may_plan {
+            batch.rows.retain(|row| !row.is_overtaken(now) || !undecided.contains(&row.due.schedule));
+        }
         self.metrics.schedules_due.set(batch.rows.len());
-        self.carry_out(store, now, batch).await
+        let undecided = own - batch.rows.len();
+        // A batch full of rows that are all left aside is not looked at again at once.
+        if found > 0 && batch.rows.is_empty() {
+            batch.next_look_at = batch.next_look_at.filter(|next| *next > now);
+        }
+        Ok(Admitted { undecided, ..self.carry_out(store, now, batch).await? })
     }
 
     async fn carry_out<S: Store>(
@@ -70,8 +94,14 @@ impl Admitter {
     ) -> Result<Admitted, Error> {
         let DueBatch { rows, mut world, expired, next_look_at, .. } = batch;
         let fence = self.lease.fence();
-        let mut admitted =
-            Admitted { fence, expired, next_look_at, launches: Vec::new(), cancelled: Vec::new() };
+        let mut admitted = Admitted {
+            fence,
+            expired,
+            next_look_at,
+            launches: Vec::new(),
+            cancelled: Vec::new(),
+            undecided: 0,
+        };
         if rows.is_empty() {
             return Ok(admitted);
         }

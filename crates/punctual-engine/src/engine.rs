@@ -10,7 +10,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
 
-use crate::admitter::Admitter;
+use crate::admitter::{Admitter, Look};
 use crate::batch::Sender;
 use crate::flights::Flights;
 use crate::launch::{Targets, Why};
@@ -53,8 +53,6 @@ pub struct Engine<S, C, T> {
     pub(crate) sender: Sender,
     /// When something wants planning next.
     pub(crate) plan_at: Option<Timestamp>,
-    /// Whether late rows and the stretch behind them are still to be decided; until then nothing is admitted.
-    pub(crate) is_behind: bool,
     /// When to ask which runs in hand the ledger has ended, if it may have.
     pub(crate) ask_ended_at: Option<Timestamp>,
     /// When that was asked last.
@@ -75,17 +73,17 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             let mut next = vec![];
             // A lease that is not certain any more gives no right to admit; the next heartbeat tells.
             let may_admit = self.membership.lease.certain(self.time.clock()).is_some();
-            if may_admit && !self.is_behind && !self.launcher.is_full() {
+            if may_admit && !self.launcher.is_full() {
                 let own = self.membership.own();
                 next.extend(self.admit(own).await);
                 if let Some(late) = self.membership.sweep(self.time.now()) {
                     self.admit(late).await;
                 }
             }
-            let was_behind = self.is_behind;
+            // What was admitted is launched before the next batch of plans takes its time, even on a single thread.
+            tokio::task::yield_now().await;
+            // What had to wait for a plan is looked at after each batch of them, without a sleep.
             self.plan().await;
-            // What had to wait for the planning is looked at without a sleep.
-            next.extend((was_behind && !self.is_behind).then_some(Timestamp::MIN));
             self.ask_ended().await;
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             next.extend(self.plan_at.into_iter().chain(self.ask_ended_at).chain([self.membership.next()]));
@@ -133,7 +131,6 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.membership.upset();
         self.plan_at = Some(Timestamp::MIN);
         self.asked_ended_at = Timestamp::MIN;
-        self.is_behind = true;
         // Where the database has a clock of its own, nothing is admitted by one that has just been set.
         if let Err(problem) = self.time.ask(&*self.store).await {
             self.complain(&problem, "now");
@@ -183,20 +180,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Plans one batch of what comes near; what is due meanwhile comes first.
     async fn plan(&mut self) {
         let now = self.time.now();
-        if !self.membership.may_plan() {
-            self.is_behind = false;
-            return;
-        }
-        if self.plan_at.is_none_or(|plan_at| plan_at > now) {
+        if !self.membership.may_plan() || self.plan_at.is_none_or(|plan_at| plan_at > now) {
             return;
         }
         match self.planner.pass(&*self.store, self.membership.own(), now).await {
-            Ok(Planned::Done(plan_at)) => (self.plan_at, self.is_behind) = (plan_at, false),
-            Ok(Planned::More { is_behind }) => {
-                self.plan_at = Some(now);
-                // Schedules come in the order of their need: after a batch without any that is behind there is none.
-                self.is_behind = is_behind;
-            }
+            Ok(Planned::Done(plan_at)) => self.plan_at = plan_at,
+            Ok(Planned::More) => self.plan_at = Some(now),
             Err(problem) => {
                 self.complain(&problem, "plan");
                 self.plan_at = Some(self.again_at());
@@ -206,9 +195,13 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
-        let now = self.time.now();
-        match self.admitter.pass(&*self.store, whose, now).await {
+        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
+        let (launcher, look) = (&self.launcher, Look { now, whose, may_plan });
+        match self.admitter.pass(&*self.store, look, |action| launcher.takes(action)).await {
             Ok(admitted) => {
+                if admitted.undecided > 0 {
+                    self.plan_at = Some(Timestamp::MIN);
+                }
                 admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
                 self.launch(admitted.launches, admitted.fence);
                 self.give_up(&admitted.expired).await;
@@ -232,7 +225,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     /// Ends runs in flight that nobody has answered for in time.
-    async fn give_up(&self, expired: &[Expired]) {
+    async fn give_up(&mut self, expired: &[Expired]) {
         if expired.is_empty() {
             return;
         }
@@ -280,8 +273,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
     }
 
-    fn complain(&self, problem: &Error, step: &'static str) {
+    fn complain(&mut self, problem: &Error, step: &'static str) {
         self.metrics.store_errors.add(&[step]);
+        // The database knows better than this node's clocks: the next heartbeat, at once, ends in a new lease.
+        if matches!(problem, Error::LeaseLost) {
+            self.membership.upset();
+        }
         error!(%problem, step, "the database failed, trying again");
     }
 

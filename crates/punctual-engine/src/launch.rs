@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use punctual_plan::{Fence, Outcome};
+use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{Launchable, OUTPUT_MAX};
 use tokio::sync::watch;
 
@@ -15,6 +15,12 @@ pub trait Targets: Send + Sync + 'static {
     /// Launches one attempt and resolves with its end. It may take as long as the run's own limit; it must end soon
     /// after [`Cancel::wanted`] resolves, and must not be dropped half-way to be undone.
     fn launch(&self, launch: Launch) -> impl Future<Output = Finished> + Send;
+
+    /// Whether runs that go there are this node's to launch; the others are left to whoever can.
+    fn takes(&self, action: &Action) -> bool {
+        let _ = action;
+        true
+    }
 }
 
 /// One attempt to be launched.

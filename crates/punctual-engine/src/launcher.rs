@@ -80,6 +80,11 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         }
     }
 
+    /// Whether runs that go there are this node's to launch.
+    pub(crate) fn takes(&self, action: &Action) -> bool {
+        self.shared.targets.takes(action)
+    }
+
     /// Whether so many wait for a place that no more shall be admitted.
     pub(crate) fn is_full(&self) -> bool {
         self.shared.lanes().waiting() >= WAITING_MAX

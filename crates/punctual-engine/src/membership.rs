@@ -89,7 +89,7 @@ impl Membership {
         if self.shards == Shards::All { self.beat_at } else { self.beat_at.min(self.sweep_at) }
     }
 
-    /// The clock was set: the times at which it wants to be asked mean nothing any more.
+    /// The clock was set, or the lease is in doubt: the times at which it wants to be asked mean nothing any more.
     pub(crate) fn upset(&mut self) {
         (self.beat_at, self.sweep_at) = (Timestamp::MIN, Timestamp::MIN);
     }

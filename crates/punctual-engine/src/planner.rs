@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Pace, Plan, Window, plan};
+use punctual_plan::{Pace, Window, plan};
 use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, Store, Whose};
 use tracing::debug;
 
@@ -31,11 +31,7 @@ pub(crate) enum Planned {
     /// Nothing more wants planning before this.
     Done(Option<Timestamp>),
     /// There may be more to plan at once.
-    More {
-        /// Whether a schedule had ticks in the past to decide: late rows and the stretch behind them are decided
-        /// together, before any of them is admitted.
-        is_behind: bool,
-    },
+    More,
 }
 
 impl Planner {
@@ -67,7 +63,6 @@ impl Planner {
             return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
         }
         let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
-        let is_behind = plans.iter().any(|one| decides_the_past(&one.plan, now));
         let fence = self.lease.fence();
         let commits = self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
         let done = plans.iter().zip(&commits).filter(|(_, commit)| **commit == Commit::Done);
@@ -80,7 +75,7 @@ impl Planner {
         self.metrics.ticks_planned.add(ticks);
         debug!(schedules = plans.len(), committed, ticks, "planned");
         // If others were first with all of them there is nothing to repeat.
-        Ok(if committed == 0 { Planned::Done(batch.next_plan_at) } else { Planned::More { is_behind } })
+        Ok(if committed == 0 { Planned::Done(batch.next_plan_at) } else { Planned::More })
     }
 
     fn plan_one(&self, one: Plannable, now: Timestamp) -> PlanCommit {
@@ -88,10 +83,4 @@ impl Planner {
         let Plannable { schedule, org, definition, cursor, .. } = one;
         PlanCommit { schedule, org, definition, from: cursor, plan }
     }
-}
-
-/// Whether a plan decides over ticks whose instant has passed: the schedule was not planned in time.
-fn decides_the_past(plan: &Plan, now: Timestamp) -> bool {
-    let has_late_entry = plan.entries.iter().any(|entry| entry.scheduled_for <= now);
-    has_late_entry || !plan.closed.is_empty() || !plan.refired.is_empty() || !plan.ranges.is_empty()
 }

@@ -117,7 +117,6 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         duties: only(settings.task(duties.run(wanted))),
         pace: settings.bounded_pace(),
         plan_at: Some(Timestamp::MIN),
-        is_behind: true,
         ask_ended_at: None,
         asked_ended_at: Timestamp::MIN,
         store,

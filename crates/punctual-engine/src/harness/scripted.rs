@@ -1,11 +1,11 @@
 //! Targets that do what a story says, and note every launch: the note is the judge.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use punctual_plan::{Behaviour, Fence, How, Outcome, RunKey};
+use punctual_plan::{Action, Behaviour, Fence, How, Outcome, RunKey};
 use punctual_store::Launchable;
 
 use crate::{Clock, Finished, Launch, Targets, VirtualClock};
@@ -83,6 +83,8 @@ struct State {
     scripts: HashMap<String, Script>,
     counts: HashMap<String, u32>,
     launched: Vec<Launched>,
+    /// Closures that a node does not have.
+    lacking: HashSet<(String, String)>,
 }
 
 impl Scripted {
@@ -101,6 +103,11 @@ impl Scripted {
         self.on(schedule, move |_, _| deed.clone());
     }
 
+    /// A node is of a program without this closure.
+    pub fn lacks(&self, node: &str, task: &str) {
+        self.state().lacking.insert((node.to_owned(), task.to_owned()));
+    }
+
     /// Everything that was launched, in its order.
     pub fn launched(&self) -> Vec<Launched> {
         self.state().launched.clone()
@@ -112,7 +119,7 @@ impl Scripted {
 
     fn begin(&self, node: &str, launch: &Launch) -> (usize, Deed) {
         let mut state = self.state();
-        let State { scripts, counts, launched } = &mut *state;
+        let State { scripts, counts, launched, .. } = &mut *state;
         let (run, schedule) = (&launch.run, launch.run.definition.name.clone());
         let number = counts.entry(schedule.clone()).or_default();
         *number += 1;
@@ -143,6 +150,11 @@ pub struct NodeTargets {
 }
 
 impl Targets for NodeTargets {
+    fn takes(&self, action: &Action) -> bool {
+        let Action::Callback { task } = action else { return true };
+        !self.scripted.state().lacking.contains(&(self.node.clone(), task.clone()))
+    }
+
     async fn launch(&self, launch: Launch) -> Finished {
         let (place, deed) = self.scripted.begin(&self.node, &launch);
         let limit = Duration::try_from(launch.run.definition.policy.run_timeout).unwrap_or(Duration::MAX);

@@ -63,6 +63,11 @@ impl Callbacks {
         names.into_iter()
     }
 
+    /// Whether there is one of this name.
+    pub(crate) fn has(&self, task: &str) -> bool {
+        self.by_name.contains_key(task)
+    }
+
     /// Calls a closure to its end, until its time is up, or until somebody wants it to end. A panic is a failure like
     /// any other.
     pub(crate) async fn run(&self, task: &str, context: Context, wires: Wires) -> Finished {

@@ -67,6 +67,11 @@ impl<S: Store> HostTargets<S> {
 }
 
 impl<S: Store> Targets for HostTargets<S> {
+    /// A closure that this program does not have is another program's, which keeps its tasks in the same database.
+    fn takes(&self, action: &Action) -> bool {
+        !matches!(action, Action::Callback { task } if !self.callbacks.has(task))
+    }
+
     async fn launch(&self, launch: Launch) -> Finished {
         let Launch { run, fence, started, cancel, output } = launch;
         let context = Context::new(&run, AttemptToken::Node(fence), SystemClock.now());

@@ -33,6 +33,10 @@ impl<C: Clock> Program<C> {
 }
 
 impl<C: Clock> Targets for Program<C> {
+    fn takes(&self, action: &Action) -> bool {
+        matches!(action, Action::Callback { task } if self.callbacks.has(task))
+    }
+
     async fn launch(&self, launch: Launch) -> Finished {
         let Launch { run, fence, started, cancel, output } = launch;
         let context = Context::new(&run, AttemptToken::Node(fence), self.clock.now());

@@ -1,8 +1,10 @@
 //! Clocks that are set, and machines that sleep: noticed at once, and every tick has one entry.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use punctual_engine::harness::Cluster;
+use punctual_store::Fate;
 
 use crate::stage::{SEED, at, cron, seconds};
 
@@ -89,4 +91,31 @@ fn a_clock_that_drifts_is_no_step() {
     assert_eq!(launches.len(), 60);
     assert!(launches.iter().all(|one| one.at >= one.scheduled_for), "never early by the database's clock");
     assert!(!metrics.contains("punctual_clock_steps_total{"), "{metrics}");
+}
+
+#[test]
+fn a_step_holds_only_what_has_a_past_to_decide() {
+    let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        // After the step two batches of schedules want their stretch decided; what is planned beyond it does not wait.
+        for number in 0..1_500 {
+            cluster.create(cron(&format!("herd {number}"), "*/10 * * * * *")).await;
+        }
+        cluster.create(cron("rare", "5 10 * * *")).await;
+        cluster.start("a").await;
+        // Planned through 10:05:00.
+        cluster.until(at("10:04:35")).await;
+        cluster.step(seconds(40));
+        let clocks = [Arc::clone(&cluster.world), Arc::clone(cluster.clock("a"))];
+        cluster.store.on_commit(move |doing| {
+            if doing == "writing plans" {
+                clocks.iter().for_each(|clock| clock.step(seconds(2)));
+            }
+            Fate::Commits
+        });
+        cluster.until(at("10:06:30")).await;
+        cluster.targets.launched()
+    });
+    let rare: Vec<_> = launched.iter().filter(|one| one.schedule == "rare").collect();
+    assert_eq!(rare.len(), 1);
+    assert!(rare[0].at < at("10:05:17"), "before any batch of plans: {}", rare[0].at);
 }

@@ -1,12 +1,13 @@
 //! Several nodes: shards, leases, take-over, and a node that was away too long.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 use punctual_engine::harness::{Cluster, Deed, Launched};
-use punctual_plan::Outcome;
-use punctual_store::Fate;
+use punctual_plan::{Action, Outcome};
+use punctual_store::{Fate, Store};
 
 use crate::stage::{SEED, at, cron};
 
@@ -168,6 +169,27 @@ fn nothing_is_launched_without_a_certain_lease() {
 }
 
 #[test]
+fn what_the_database_refuses_a_node_without_a_lease_it_does_under_a_new_one() {
+    let (launched, ledger, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.always("one", Deed::succeeds(5));
+        cluster.create(cron("one", "1 10 * * *")).await;
+        // Its heartbeats come half a second after the ticks.
+        cluster.pass(Duration::from_millis(500)).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:59.7")).await;
+        // By its own clocks its lease lasts two seconds more.
+        let fence = Store::nodes(&cluster.store).await.expect("the store answers")[0].fence;
+        Store::leave(&cluster.store, fence).await.expect("the store answers");
+        cluster.until(at("10:01:10")).await;
+        let metrics = cluster.metrics("a");
+        (cluster.targets.launched(), cluster.ledger().await, metrics)
+    });
+    assert_eq!((launched.len(), ledger), (1, vec!["10:01:00 success".to_owned()]));
+    assert!(launched[0].at < at("10:01:00.4"), "before the next heartbeat: {}", launched[0].at);
+    assert!(metrics.contains("punctual_fence_losses_total 1\n"), "{metrics}");
+}
+
+#[test]
 fn nodes_with_wrong_clocks_go_by_the_database() {
     let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
         create_many(&cluster).await;
@@ -185,4 +207,26 @@ fn nodes_with_wrong_clocks_go_by_the_database() {
         let late = one.at.duration_since(one.scheduled_for);
         assert!(!late.is_negative() && late.as_millis() < 1_000, "{one:?}");
     }
+}
+
+#[test]
+fn a_node_leaves_the_closures_of_another_program_to_it() {
+    let (before, ledger, launched) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.lacks("server", "greet");
+        let mut greet = cron("greet", "1 10 * * *");
+        Arc::make_mut(&mut greet.target).action = Action::Callback { task: "greet".to_owned() };
+        cluster.create(greet).await;
+        cluster.create(cron("each", "* * * * *")).await;
+        cluster.start("server").await;
+        cluster.until(at("10:01:20")).await;
+        let before = cluster.ledger().await;
+        cluster.start("program").await;
+        cluster.until(at("10:01:50")).await;
+        (before, cluster.ledger().await, cluster.targets.launched())
+    });
+    assert_eq!(before, ["10:01:00 scheduled", "10:01:00 success"]);
+    assert_eq!(ledger, ["10:01:00 success", "10:01:00 success"]);
+    let greeted: Vec<&str> =
+        launched.iter().filter(|one| one.schedule == "greet").map(|one| &*one.node).collect();
+    assert_eq!(greeted, ["program"]);
 }

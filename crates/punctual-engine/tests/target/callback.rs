@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use punctual_engine::{Callbacks, Why};
+use punctual_engine::{Callbacks, Targets, Why};
 use punctual_plan::{Action, Outcome};
 use tokio::sync::Notify;
 
-use super::stage::{Stage, limited, schedule};
+use super::stage::{Stage, limited, schedule, shell};
 
 fn call(task: &str) -> Action {
     Action::Callback { task: task.to_owned() }
@@ -80,4 +80,12 @@ async fn a_closure_ends_when_its_time_is_up_or_it_is_cancelled() {
     launched.canceller.cancel(Why::Ended);
     assert_eq!(launched.end().await.outcome, Outcome::Cancelled { by: "the ledger".to_owned() });
     dropped.notified().await;
+}
+
+#[tokio::test]
+async fn a_closure_of_another_program_is_left_to_it() {
+    let stage = Stage::with(Callbacks::new().add("own", |_| async { Ok(()) })).await;
+    let takes = |task: &str| stage.targets.takes(&call(task));
+    assert_eq!((takes("own"), takes("another's")), (true, false));
+    assert!(stage.targets.takes(&Action::Process(shell("true"))));
 }

@@ -308,3 +308,17 @@ pub async fn a_due_row_brings_what_its_launch_needs<B: Backend>(backend: &B) {
     assert_eq!((row.launch.definition.version, row.launch.definition.spec.as_str()), (1, "1 10 * * *"));
     assert_eq!((row.launch.fire_at, row.launch.scheduled_for), (at("10:00:10.5"), at("10:00:10")));
 }
+
+/// A schedule with a late row and a tick in the past that no plan has decided is named, until it is planned.
+pub async fn a_late_row_of_an_undecided_schedule_is_told<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let each = stage.create(cron("each", "*/20 * * * * *"), at("10:00:05")).await;
+    stage.create(cron("rare", "1 10 * * *"), at("10:00:05")).await;
+    stage.plan(at("10:01:05")).await;
+    let planned = stage.due(at("10:01:30")).await;
+    assert!(planned.rows.len() > 1 && planned.undecided.is_empty(), "late, and nothing else to decide");
+    let behind = stage.due(at("10:05:30")).await;
+    assert_eq!(behind.undecided.into_iter().collect::<Vec<_>>(), [each], "the other has ticks ahead only");
+    stage.plan(at("10:05:30")).await;
+    assert!(stage.due(at("10:05:30")).await.undecided.is_empty());
+}

@@ -94,6 +94,7 @@ macro_rules! conformance {
                 a_forced_run_starts_beside_the_other,
                 due_rows_keep_to_the_shards,
                 a_due_row_brings_what_its_launch_needs,
+                a_late_row_of_an_undecided_schedule_is_told,
             }
             claim {
                 a_lost_guard_leaves_nothing_behind,
@@ -176,6 +177,7 @@ macro_rules! conformance {
                 the_shards_of_a_node_that_left_are_taken,
                 only_the_runs_of_the_dead_are_taken_over,
                 a_dead_node_takes_nothing_over,
+                a_node_without_a_lease_writes_nothing,
                 a_pending_retry_is_not_taken_over,
                 an_older_tz_database_does_not_plan,
                 a_run_names_its_tz_database,

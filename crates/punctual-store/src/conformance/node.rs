@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use punctual_plan::{Outcome, RunState};
+use punctual_plan::{Fence, Outcome, RunState};
 
 use super::Backend;
+use super::copy::dump;
 use super::stage::{Stage, at, cron, node, seconds};
-use crate::{Commit, Error, Node, SHARDS, Shards, Store};
+use crate::{Batch, Commit, Error, Node, SHARDS, Shards, Started, Store};
 
 fn share(shards: Shards) -> Vec<u16> {
     match shards {
@@ -109,6 +110,35 @@ pub async fn a_dead_node_takes_nothing_over<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
     let dead = stage.store.join(node("dead", seconds(-1))).await.expect("it joins").fence;
     assert!(matches!(stage.store.take_over(dead, 10).await, Err(Error::LeaseLost)));
+}
+
+/// A node without a lease writes no plan, no admission and no launch, whether it left, was forgotten or is dead; what it
+/// wrote before it is still answered.
+pub async fn a_node_without_a_lease_writes_nothing<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    let run = stage.admit(at("10:00:20")).await[0];
+    let (plans, verdicts) = (stage.plans(at("10:00:50")).await, stage.judge(at("10:00:50")).await);
+    let started = vec![Started { run, attempt: 1, at: at("10:00:21") }];
+    let answered = stage.batch(at("10:00:50"));
+    assert!(stage.store.admit(answered, Vec::new()).await.expect("it lives").is_empty());
+    let dead = stage.store.join(node("dead", seconds(-1))).await.expect("it joins").fence;
+    let unknown = Fence(dead.0 + 100);
+    stage.store.leave(stage.fence).await.expect("it leaves");
+    let before = dump(&*stage.store).await;
+    for fence in [stage.fence, dead, unknown] {
+        let batch = || Batch { fence, ..stage.batch(at("10:00:51")) };
+        let planned = stage.store.commit_plans(batch(), plans.clone()).await;
+        let admitted = stage.store.admit(batch(), verdicts.clone()).await;
+        let marked = stage.store.mark_running(batch(), started.clone()).await;
+        for answer in [planned, admitted, marked] {
+            assert!(matches!(answer, Err(Error::LeaseLost)), "{fence:?}: {answer:?}");
+        }
+    }
+    assert_eq!(dump(&*stage.store).await, before);
+    assert!(stage.store.admit(answered, Vec::new()).await.expect("it was done before").is_empty());
+    let other = stage.beside(backend).await;
+    assert_eq!(other.commit(plans, at("10:00:51")).await, [Commit::Done], "whoever lives goes on");
 }
 
 /// A run that waits for its retry is nobody's to take over.

@@ -303,9 +303,9 @@ pub async fn a_launch_is_noted_under_the_fence<B: Backend>(backend: &B) {
     stage.create(cron("one", "1 10 * * *"), at("10:00:05")).await;
     let run = stage.admit(at("10:01:00")).await[0];
     let started = vec![Started { run, attempt: 1, at: at("10:01:00.25") }];
-    let mut foreign = stage.batch(at("10:01:01"));
-    foreign.fence = Fence(stage.fence.0 + 1);
-    assert_eq!(stage.store.mark_running(foreign, started.clone()).await.expect("answers"), [Commit::Stale]);
+    let other = stage.beside(backend).await;
+    let foreign = other.batch(at("10:01:01"));
+    assert_eq!(other.store.mark_running(foreign, started.clone()).await.expect("answers"), [Commit::Stale]);
     let batch = stage.batch(at("10:01:01"));
     assert_eq!(stage.store.mark_running(batch, started).await.expect("answers"), [Commit::Done]);
     let since = at("10:01:00.25");

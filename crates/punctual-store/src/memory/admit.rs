@@ -1,7 +1,6 @@
 //! Admission: what is due, and verdicts carried out with their claims, all or nothing.
 
-use std::collections::BTreeMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
@@ -42,6 +41,7 @@ impl Data {
         let mut batch = DueBatch {
             rows: Vec::new(),
             world: punctual_plan::World::free(ask.now),
+            undecided: HashSet::new(),
             expired,
             unreadable: Vec::new(),
             next_look_at,
@@ -56,7 +56,15 @@ impl Data {
             }
         }
         batch.world = self.world(&batch.rows, ask.now);
+        let late = batch.rows.iter().filter(|row| row.is_overtaken(ask.now)).map(|row| row.due.schedule);
+        batch.undecided = late.filter(|schedule| self.is_undecided(*schedule, ask.now)).collect();
         batch
+    }
+
+    /// Whether it has a tick in the past that no plan has decided.
+    fn is_undecided(&self, schedule: ScheduleKey, now: Timestamp) -> bool {
+        let state = self.states.get(&schedule).filter(|state| state.plan_at.is_some());
+        state.and_then(|state| state.next_tick).is_some_and(|next| next <= now)
     }
 
     fn due_row(&self, key: RunKey) -> Result<Option<DueRow>, Error> {
@@ -99,13 +107,14 @@ impl Data {
         })
     }
 
-    pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Vec<Commit> {
+    pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
         if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
-            return answer.clone();
+            return Ok(answer.clone());
         }
+        self.check_lease(batch.fence)?;
         let answer: Vec<Commit> = admissions.iter().map(|commit| self.admit_one(batch, commit)).collect();
         self.batches.insert(batch.id.0, (batch.now, Kept::Commits(answer.clone())));
-        answer
+        Ok(answer)
     }
 
     fn admit_one(&mut self, batch: Batch, commit: &AdmitCommit) -> Commit {

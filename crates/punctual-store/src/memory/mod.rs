@@ -163,7 +163,7 @@ impl Store for Memory {
     }
 
     async fn commit_plans(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
-        self.write("writing plans", |data| Ok(data.commit_plans(batch, &plans)))
+        self.write("writing plans", |data| data.commit_plans(batch, &plans))
     }
 
     async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
@@ -171,11 +171,11 @@ impl Store for Memory {
     }
 
     async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
-        self.write("admitting runs", |data| Ok(data.admit(batch, &admissions)))
+        self.write("admitting runs", |data| data.admit(batch, &admissions))
     }
 
     async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {
-        self.write("noting launches", |data| Ok(data.mark_running(batch, &started)))
+        self.write("noting launches", |data| data.mark_running(batch, &started))
     }
 
     async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {

@@ -106,11 +106,16 @@ impl Data {
         self.shard_leases.retain(|_, (holder, _)| *holder != fence);
     }
 
-    pub(super) fn take_over(&mut self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
+    /// A node whose lease is over writes nothing: others may have taken its place.
+    pub(super) fn check_lease(&self, fence: Fence) -> Result<(), Error> {
         let now = self.now();
-        if !self.nodes.get(&fence).is_some_and(|node| node.is_alive(now)) {
-            return Err(Error::LeaseLost);
-        }
+        let is_living = self.nodes.get(&fence).is_some_and(|node| node.is_alive(now));
+        if is_living { Ok(()) } else { Err(Error::LeaseLost) }
+    }
+
+    pub(super) fn take_over(&mut self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
+        self.check_lease(fence)?;
+        let now = self.now();
         let is_dead = |holder: &Fence| !self.nodes.get(holder).is_some_and(|node| node.is_alive(now));
         let orphans = self.in_flight.iter().filter(|(holder, _)| is_dead(holder)).take(limit);
         let orphans: Vec<(Fence, RunKey)> = orphans.copied().collect();

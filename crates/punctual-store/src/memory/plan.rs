@@ -92,14 +92,15 @@ impl Data {
         }
     }
 
-    pub(super) fn commit_plans(&mut self, batch: Batch, plans: &[PlanCommit]) -> Vec<Commit> {
+    pub(super) fn commit_plans(&mut self, batch: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
         if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
-            return answer.clone();
+            return Ok(answer.clone());
         }
+        self.check_lease(batch.fence)?;
         let moment = Moment { now: batch.now, tz: self.tz_of(batch.fence) };
         let answer: Vec<Commit> = plans.iter().map(|plan| self.commit_plan(plan, moment)).collect();
         self.batches.insert(batch.id.0, (batch.now, Kept::Commits(answer.clone())));
-        answer
+        Ok(answer)
     }
 
     fn commit_plan(&mut self, commit: &PlanCommit, moment: Moment) -> Commit {

@@ -11,7 +11,7 @@ use super::life::{Ending, Moment, NewRow};
 use super::table::{AttemptRecord, BreakerRecord, Kept, RunRecord};
 use crate::docket::{Docket, Judgement, Standing, Tally};
 use crate::stored::bounded_output;
-use crate::{Batch, Commit, Report, Settled, Started, timing, to_microsecond};
+use crate::{Batch, Commit, Error, Report, Settled, Started, timing, to_microsecond};
 
 /// The next attempt: when, and why the one before failed.
 struct Again<'a> {
@@ -20,10 +20,11 @@ struct Again<'a> {
 }
 
 impl Data {
-    pub(super) fn mark_running(&mut self, batch: Batch, started: &[Started]) -> Vec<Commit> {
+    pub(super) fn mark_running(&mut self, batch: Batch, started: &[Started]) -> Result<Vec<Commit>, Error> {
         if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
-            return answer.clone();
+            return Ok(answer.clone());
         }
+        self.check_lease(batch.fence)?;
         let mut mark = |start: &Started| {
             let is_ours = |run: &&RunRecord| {
                 run.status == RunStatus::Enqueued
@@ -41,7 +42,7 @@ impl Data {
         };
         let answer: Vec<Commit> = started.iter().map(&mut mark).collect();
         self.batches.insert(batch.id.0, (batch.now, Kept::Commits(answer.clone())));
-        answer
+        Ok(answer)
     }
 
     pub(super) fn settle(&mut self, batch: Batch, reports: &[Report]) -> Vec<Settled> {

@@ -14,7 +14,7 @@ use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{About, End, Ended, Ending, Events, OPEN, ended_event};
 use super::settle::Cancelled;
 use super::wait::hold_waits;
-use super::{Postgres, sql};
+use super::{By, Postgres, sql};
 use crate::stored::{
     answer_by, answer_of, floats_on, message_body, message_id, queue_of, read_answer, wait_columns,
     wait_look_at,
@@ -48,7 +48,7 @@ impl Postgres {
                 Ok(Tried::Done(commits)) => Ok((answer_of(commits.iter().copied()), commits)),
                 Err(error) => Err(error),
             };
-            let answered = self.answer(tx, batch, commits).await?;
+            let answered = self.answer(tx, By::Node(batch), commits).await?;
             return answered.or_else(|before| read_answer(&before));
         }
     }

@@ -1,6 +1,6 @@
 //! Rows that want to be looked at, round-robin by org, with the world they are judged in.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -40,6 +40,7 @@ impl Postgres {
         let mut batch = DueBatch {
             rows: Vec::with_capacity(rows.len()),
             world: World::free(ask.now),
+            undecided: HashSet::new(),
             expired: Vec::new(),
             unreadable: Vec::new(),
             next_look_at: next_look_at(tx, &rows, &bounds).await?,
@@ -71,6 +72,7 @@ impl Postgres {
             }
         }
         fill_upstream(tx, &members, &mut batch.rows).await?;
+        batch.undecided = undecided(tx, &batch.rows, ask.now).await?;
         Ok(batch)
     }
 
@@ -170,6 +172,19 @@ fn read_due_row(row: &Row, status: RunStatus, now: Timestamp) -> Result<Due, Err
         upstream: Vec::new(),
         is_forced: col::<i64>(row, 16)? != 0,
     })
+}
+
+/// The schedules of late rows that have ticks in the past which no plan has decided.
+async fn undecided(tx: &Tx, rows: &[DueRow], now: Timestamp) -> Result<HashSet<ScheduleKey>, Error> {
+    let late = rows.iter().filter(|row| row.is_overtaken(now)).map(|row| row.due.schedule.0);
+    let late: BTreeSet<i64> = late.collect();
+    // What is on time costs no question.
+    if late.is_empty() {
+        return Ok(HashSet::new());
+    }
+    let late: Vec<i64> = late.into_iter().collect();
+    let found = tx.rows(sql!("undecided"), &[&late, &now.as_second()]).await?;
+    found.iter().map(|row| Ok(ScheduleKey(col(row, 0)?))).collect()
 }
 
 /// When there is more to look at: at once if an org has more than its share, else at the next row's own time.

@@ -94,33 +94,54 @@ impl Postgres {
     }
 
     /// Ends a batch: its id and its answer are part of its transaction. If the id is there already, what was done is
-    /// undone and the first answer given back as the inner error.
+    /// undone and the first answer given back as the inner error; if the node's lease is over, it is undone as well.
     async fn answer<T>(
         &self,
         tx: Tx,
-        batch: Batch,
+        by: By,
         result: Result<(String, T), Error>,
     ) -> Result<Result<T, String>, Error> {
-        let id = batch.id.0.to_string();
         let (answer, value) = match result {
             Ok(done) => done,
             Err(error) => return tx.finish(Err(error)).await,
         };
-        let now = batch.now.as_microsecond();
-        match tx.run(sql!("insert_batch"), &[&id, &now, &answer]).await {
+        let batch = by.batch();
+        let (id, now) = (batch.id.0.to_string(), batch.now.as_microsecond());
+        let kept = match by {
+            By::Node(_) => tx.run(sql!("insert_node_batch"), &[&id, &now, &answer, &batch.fence.0]).await,
+            By::Token(_) => tx.run(sql!("insert_batch"), &[&id, &now, &answer]).await,
+        };
+        let error = match kept {
+            Ok(0) => Error::LeaseLost,
             Ok(_) => {
                 tx.commit().await?;
-                Ok(Ok(value))
+                return Ok(Ok(value));
             }
-            Err(error) if is_duplicate(&error) => {
-                tx.rollback().await?;
-                let tx = self.connections.begin(Role::Engine, "reading the answer of a batch").await?;
-                let row = tx.row(sql!("find_batch"), &[&id]).await;
-                let row = tx.finish(row).await?;
-                let before = row.map(|row| col::<String>(&row, 0)).transpose()?;
-                Ok(Err(before.ok_or(error)?))
-            }
-            Err(error) => tx.finish(Err(error)).await,
+            Err(error) if is_duplicate(&error) => error,
+            Err(error) => return tx.finish(Err(error)).await,
+        };
+        tx.rollback().await?;
+        let tx = self.connections.begin(Role::Engine, "reading the answer of a batch").await?;
+        let row = tx.row(sql!("find_batch"), &[&id]).await;
+        let row = tx.finish(row).await?;
+        let before = row.map(|row| col::<String>(&row, 0)).transpose()?;
+        Ok(Err(before.ok_or(error)?))
+    }
+}
+
+/// By what right a batch writes.
+#[derive(Clone, Copy)]
+enum By {
+    /// A node's lease, which has to last to its end.
+    Node(Batch),
+    /// What each row is compared with: the token of its attempt.
+    Token(Batch),
+}
+
+impl By {
+    fn batch(self) -> Batch {
+        match self {
+            Self::Node(batch) | Self::Token(batch) => batch,
         }
     }
 }

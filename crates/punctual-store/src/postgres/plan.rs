@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 
 use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{Ending, Planned};
-use super::{Postgres, sql};
+use super::{By, Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::{answer_of, floats_on, read_answer};
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Shards, Whose, timing};
@@ -145,7 +145,7 @@ impl Postgres {
         let tx = self.connections.begin(Role::Hot, "writing plans").await?;
         let result = self.plans_in(&tx, batch, plans).await;
         let answered = self
-            .answer(tx, batch, result.map(|commits| (answer_of(commits.iter().copied()), commits)))
+            .answer(tx, By::Node(batch), result.map(|commits| (answer_of(commits.iter().copied()), commits)))
             .await?;
         answered.or_else(|before| read_answer(&before))
     }

@@ -15,7 +15,7 @@ use super::plan::{named, unsigned};
 use super::verdict::Verdicts;
 use super::wait::hold_with_waiters;
 use super::world::read_breaker;
-use super::{Postgres, sql};
+use super::{By, Postgres, sql};
 use crate::docket::{Docket, Standing, Tally};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::{answer_of, read_answer, read_status};
@@ -65,7 +65,7 @@ impl Postgres {
         let tx = self.connections.begin(Role::Hot, "noting launches").await?;
         let result = mark_in(&tx, batch, started).await;
         let answered = self
-            .answer(tx, batch, result.map(|commits| (answer_of(commits.iter().copied()), commits)))
+            .answer(tx, By::Node(batch), result.map(|commits| (answer_of(commits.iter().copied()), commits)))
             .await?;
         answered.or_else(|before| read_answer(&before))
     }
@@ -81,7 +81,7 @@ impl Postgres {
             let commits: Vec<Commit> = settled.iter().map(|one| one.commit).collect();
             (answer_of(commits.iter().copied()), settled)
         };
-        let answered = self.answer(tx, batch, result.map(answer)).await?;
+        let answered = self.answer(tx, By::Token(batch), result.map(answer)).await?;
         // What was decided the first time has been told, or is in the rows.
         answered.or_else(|before| {
             let settled = |commit| Settled { commit, settlement: None };

@@ -1,5 +1,6 @@
 //! Admission: rows that are due, the world they are judged in, and what a launch needs.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -14,6 +15,9 @@ pub struct DueBatch {
     pub rows: Vec<DueRow>,
     /// Everything the verdicts over them depend on.
     pub world: World,
+    /// Schedules of late rows that have ticks in the past which no plan has decided: their late rows are decided
+    /// together with those, so none of them is admitted before the next plan.
+    pub undecided: HashSet<ScheduleKey>,
     /// Runs in flight that nobody has answered for in time.
     pub expired: Vec<Expired>,
     /// What was wrong with those that cannot be read any more; they never stop the others.
@@ -29,6 +33,15 @@ pub struct DueRow {
     pub due: Due,
     /// For the launch.
     pub launch: Launchable,
+}
+
+impl DueRow {
+    /// Whether a later tick of its schedule may have come meanwhile: it is armed, never launched, and a second late.
+    pub fn is_overtaken(&self, now: Timestamp) -> bool {
+        let due = &self.due;
+        let is_armed = due.origin == Origin::Tick && due.waiting.is_none() && !due.is_retry();
+        is_armed && due.scheduled_for.as_second() < now.as_second()
+    }
 }
 
 /// A run in flight whose deadline has passed: it is settled as lost.

@@ -3,11 +3,12 @@
 use rusqlite::params;
 
 use super::connection::Db;
-use super::sql;
+use super::{now, sql};
 use crate::stored::{answer_of, read_answer};
 use crate::{Batch, Commit, Error};
 
-/// Does the work of a batch, or gives back what it came to when it was done before.
+/// Does the work of a batch, or gives back what it came to when it was done before. A node whose lease is over does
+/// nothing: others may have taken its place.
 pub(super) fn once(
     db: &Db,
     batch: Batch,
@@ -15,6 +16,9 @@ pub(super) fn once(
 ) -> Result<Vec<Commit>, Error> {
     if let Some(answer) = answered(db, batch)? {
         return Ok(answer);
+    }
+    if db.value::<i64>(sql!("is_living"), params![batch.fence.0, now().as_microsecond()])?.is_none() {
+        return Err(Error::LeaseLost);
     }
     let commits = work()?;
     keep(db, batch, &answer_of(commits.iter().copied()))?;

@@ -1,6 +1,6 @@
 //! Rows become due: read fairly between orgs, each with what its verdict and its launch need.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use punctual_plan::{Due, Fence, OrgKey, Origin, Reason, RunKey, RunStatus, ScheduleKey, Waiting};
@@ -41,7 +41,21 @@ pub(super) fn due(db: &Db, ask: &Ask) -> Result<DueBatch, Error> {
             Err(error) => return Err(error),
         }
     }
-    Ok(DueBatch { rows: ready, world: gathering.end()?, expired, unreadable, next_look_at })
+    let undecided = undecided(db, &ready, ask.now)?;
+    Ok(DueBatch { rows: ready, world: gathering.end()?, undecided, expired, unreadable, next_look_at })
+}
+
+/// The schedules of late rows that have ticks in the past which no plan has decided.
+fn undecided(db: &Db, rows: &[DueRow], now: Timestamp) -> Result<HashSet<ScheduleKey>, Error> {
+    let late: HashSet<ScheduleKey> =
+        rows.iter().filter(|row| row.is_overtaken(now)).map(|row| row.due.schedule).collect();
+    let mut found = HashSet::new();
+    for schedule in late {
+        if db.value::<i64>(sql!("is_undecided"), params![schedule.0, now.as_second()])?.is_some() {
+            found.insert(schedule);
+        }
+    }
+    Ok(found)
 }
 
 /// Rows, and what was wrong with those that cannot be read.
