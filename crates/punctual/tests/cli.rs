@@ -42,44 +42,6 @@ fn check(line: &[&str], code: i32, said: &str) {
 }
 
 #[test]
-fn every_help_page_reads_as_it_did() {
-    let terminal = Terminal::new();
-    let pages: [&[&str]; 26] = [
-        &["--help"],
-        &["serve", "--help"],
-        &["schedule", "--help"],
-        &["schedule", "create", "--help"],
-        &["schedule", "runs", "--help"],
-        &["schedule", "delete", "--help"],
-        &["schedule", "update", "--help"],
-        &["schedule", "list", "--help"],
-        &["schedule", "trigger", "--help"],
-        &["schedule", "disable", "--help"],
-        &["schedule", "rollback", "--help"],
-        &["schedule", "preview", "--help"],
-        &["request", "create", "--help"],
-        &["spec", "--help"],
-        &["spec", "next", "--help"],
-        &["spec", "parse", "--help"],
-        &["plan", "--help"],
-        &["simulate", "--help"],
-        &["why", "--help"],
-        &["db", "--help"],
-        &["db", "copy", "--help"],
-        &["man", "--help"],
-        &["worker", "--help"],
-        &["secret", "--help"],
-        &["secret", "put", "--help"],
-        &["secret", "rm", "--help"],
-    ];
-    let text: Vec<String> = pages
-        .iter()
-        .map(|page| format!("$ punctual {}\n{}", page.join(" "), terminal.stdout(page)))
-        .collect();
-    insta::assert_snapshot!(text.join("\n"));
-}
-
-#[test]
 fn a_spec_that_cannot_be_meant_is_refused_with_where_and_what_to_write() {
     let create = |cron| ["schedule", "create", "--name", "x", "--cron", cron, "--", "true"];
     for cron in ["61 * * * *", "* * *", "0 0 30 2 *", "@reboot"] {

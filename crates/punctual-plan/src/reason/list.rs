@@ -92,11 +92,11 @@ reasons! {
         /// When it was looked at.
         at: Timestamp,
     } "it was looked at {at}, later than its start deadline of {limit_s} s";
-    /// The schedule's previous run was still in flight.
+    /// A run that it takes turns with, as a rule the one before it, was still in flight.
     Overlap = "overlap" {
         /// The run in flight.
         run: RunKey,
-    } "{run} of the schedule was still in flight";
+    } "{run} was still in flight";
     /// Too many runs of the schedule were waiting for their turn.
     QueueFull = "queue_full" {
         /// How many.

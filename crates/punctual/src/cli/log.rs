@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 use tracing_subscriber::EnvFilter;
 
+use super::log_line::Line;
 use crate::output::{self, Format};
 
 /// Changes how much is logged; whether that worked.
@@ -35,7 +36,8 @@ impl Log {
             .with_target(false);
         match self.log_format.unwrap_or(default) {
             LogFormat::Text => {
-                let log = log.with_ansi(output::stderr_takes_colour()).with_filter_reloading();
+                let log =
+                    log.with_ansi(output::stderr_takes_colour()).event_format(Line).with_filter_reloading();
                 let handle = log.reload_handle();
                 log.init();
                 Box::new(move |level| handle.reload(EnvFilter::new(level)).is_ok())

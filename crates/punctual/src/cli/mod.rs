@@ -9,6 +9,7 @@ mod config_file;
 mod db;
 mod declare;
 mod log;
+mod log_line;
 mod maintenance;
 mod reload;
 mod runs;

@@ -140,11 +140,10 @@ fn changes_text(proposal: &Proposal) -> String {
     if changes.is_empty() {
         return text;
     }
-    let rows = changes
-        .iter()
-        .take(ROWS_MAX)
-        .map(|change| vec![verb(change).to_owned(), change.name.clone(), what(change), fires(&change.fires)]);
-    text += &table(&["CHANGE", "NAME", "WHAT", "FIRES"], rows);
+    let cells = |change: &&Proposed| {
+        vec![verb(change).to_owned(), change.name.clone(), fires(&change.fires), what(change)]
+    };
+    text += &table(&["CHANGE", "NAME", "FIRES (UTC)", "WHAT"], changes.iter().take(ROWS_MAX).map(cells));
     if changes.len() > ROWS_MAX {
         text += &format!("… and {} more; `--json` has all of them\n", changes.len() - ROWS_MAX);
     }
@@ -168,8 +167,7 @@ fn field_text(field: &FieldDrift) -> String {
 
 fn fires(fires: &FiresChanged) -> String {
     let first = |some: &[Timestamp], count: u64, sign: &str| -> Option<String> {
-        let times: Vec<String> =
-            some.iter().take(FIRES_MAX).map(|at| at.strftime("%m-%d %H:%M").to_string()).collect();
+        let times: Vec<String> = some.iter().take(FIRES_MAX).map(|at| minute(*at)).collect();
         let more = count.saturating_sub(times.len() as u64);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         (count > 0).then(|| format!("{sign} {}{more}", times.join(", ")))
@@ -177,4 +175,10 @@ fn fires(fires: &FiresChanged) -> String {
     let added = first(&fires.added, fires.added_count, "+");
     let removed = first(&fires.removed, fires.removed_count, "-");
     added.into_iter().chain(removed).collect::<Vec<_>>().join("; ")
+}
+
+/// A day and a time of it; its second where it is not the first of the minute.
+fn minute(at: Timestamp) -> String {
+    let form = if at.as_second() % 60 == 0 { "%m-%d %H:%M" } else { "%m-%d %H:%M:%S" };
+    at.strftime(form).to_string()
 }

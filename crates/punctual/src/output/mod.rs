@@ -8,6 +8,7 @@ pub(crate) mod database;
 mod ledger;
 pub(crate) mod plan;
 mod progress;
+mod prose;
 pub(crate) mod run;
 pub(crate) mod runs;
 mod schedule;

@@ -7,7 +7,7 @@ use punctual_plan::{Action, Launch, Policy, ProcessLimits, Target, When};
 use punctual_time::{Mark, Tick, Zone};
 use serde_json::{Map, Value, json};
 
-use super::table::table;
+use super::table::{table, table_without};
 use super::{Output, clock};
 
 /// Ticks of a schedule in a table; JSON has more.
@@ -204,7 +204,7 @@ fn text(plan: &Plan<'_>) -> String {
             policies_text(&schedule.definition.policy, names),
         ]
     });
-    let about = table(&["NAME", "WHEN", "ZONE", "TARGET", "POLICIES"], about);
+    let about = table_without(&["ZONE"], &["NAME", "WHEN", "ZONE", "TARGET", "POLICIES"], about);
     let ticks: Vec<Vec<String>> =
         schedules.iter().flat_map(|(schedule, forecast)| rows(schedule, forecast)).collect();
     let day = clock(*from, &jiff::tz::TimeZone::UTC);

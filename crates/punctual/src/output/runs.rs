@@ -8,7 +8,7 @@ use punctual_store::{RangeRow, RunRow};
 use serde_json::{Map, Value, json};
 
 use super::run::{RunJson, because, duration, short};
-use super::table::table;
+use super::table::table_without;
 use super::{Live, Output, clock};
 
 /// A stretch in JSON.
@@ -27,6 +27,9 @@ fn range_json(range: &RangeRow) -> Value {
         "counts": (!counts.is_empty()).then_some(counts),
     })
 }
+
+/// Columns that a narrow terminal does without.
+const SPARE: [&str; 3] = ["REQUEST ID", "LATE", "DURATION"];
 
 /// Whose schedules a listing shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +78,7 @@ pub(crate) fn history(output: &Output, history: &History, shown: Shown) -> Resul
             headings.insert(1, "SCHEDULE");
         }
         let more = if history.is_more { "there are more before; `--limit` shows them\n" } else { "" };
-        table(&headings, cells) + &summary.text() + more
+        table_without(&SPARE, &headings, cells) + &summary.text() + more
     })
 }
 

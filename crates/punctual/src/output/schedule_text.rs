@@ -7,6 +7,7 @@ use punctual_plan::{Chain, ScheduleId, When};
 use punctual_time::describe;
 use serde_json::{Value, json};
 
+use super::prose::hung;
 use super::schedule::{self, detail, status};
 use super::schedules::{Whole, zone_of};
 use super::table::table;
@@ -61,7 +62,7 @@ fn head(whole: &Whole) -> String {
     let width = lines.iter().map(|(key, _)| key.len()).chain(other.iter().map(|(key, _)| key.len())).max();
     let width = width.unwrap_or_default() + 2;
     let lines = lines.into_iter().map(|(key, value)| (key.to_owned(), value)).chain(other);
-    lines.map(|(key, value)| format!("{key:<width$}{value}\n")).collect()
+    lines.map(|(key, value)| hung(&format!("{key:<width$}{value}\n"), width)).collect()
 }
 
 fn called(whole: &Whole, id: ScheduleId) -> Option<String> {

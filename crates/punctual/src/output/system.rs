@@ -6,8 +6,12 @@ use punctual_plan::Breaker;
 use punctual_store::{BreakerRow, NodeRow, TransitionRow};
 use serde_json::{Value, json};
 
+use super::prose::hung;
 use super::table::table;
 use super::{Output, clock};
+
+/// Where the text of a check begins.
+const INDENT: usize = 24;
 
 /// What became of a wish to close a breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +168,7 @@ pub(crate) fn checks(output: &Output, checks: &[Check]) -> Result<(), Failure> {
             let hint = check.hint.as_ref().map_or(String::new(), |hint| format!("      {:<18}{hint}\n", ""));
             format!("{:<4}  {:<16}  {}\n{hint}", check.health.name(), check.name, check.text)
         };
-        checks.iter().map(line).collect()
+        hung(&checks.iter().map(line).collect::<String>(), INDENT)
     })
 }
 

@@ -5,6 +5,10 @@ use punctual_plan::{Link, Why};
 use serde_json::{Value, json};
 
 use super::Output;
+use super::prose::hung;
+
+/// Where the text of a link begins.
+const INDENT: usize = 14;
 
 /// Shows the chain.
 pub(crate) fn show(output: &Output, why: &Why) -> Result<(), Failure> {
@@ -19,5 +23,5 @@ pub(crate) fn show(output: &Output, why: &Why) -> Result<(), Failure> {
         "decided_by": why.decided().step.name(),
         "links": why.links.iter().map(link).collect::<Vec<_>>(),
     });
-    output.write(&json, || why.to_string())
+    output.write(&json, || hung(&why.to_string(), INDENT))
 }

@@ -57,21 +57,16 @@ impl Person {
 
     /// Starts `serve` with more variables in its environment.
     pub(crate) fn serve_with(&self, variables: &[(&str, String)]) -> Serving {
-        let mut child = self
-            .command(&["serve", "--log-format", "json"])
-            .envs(variables.iter().cloned())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let stdout = child.stdout.take().expect("a pipe");
-        let log = BufReader::new(child.stderr.take().expect("a pipe")).lines();
-        let greeting: Vec<String> = BufReader::new(stdout).lines().take(2).map_while(Result::ok).collect();
-        if !greeting.iter().any(|line| line.starts_with("ready in ")) {
-            let said: Vec<String> = log.map_while(Result::ok).collect();
-            panic!("the server did not get ready: {greeting:?} {said:?}");
-        }
-        Serving { child, log, greeting }
+        let mut command = self.command(&["serve", "--log-format", "json"]);
+        command.envs(variables.iter().cloned());
+        Serving::start(command)
+    }
+
+    /// Starts `serve` with more arguments, in the person's home.
+    pub(crate) fn serve_in_home(&self, arguments: &[&str]) -> Serving {
+        let mut command = self.command(&[&["serve", "--log-format", "json"], arguments].concat());
+        command.current_dir(self.home());
+        Serving::start(command)
     }
 }
 
@@ -83,6 +78,20 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
+    /// Starts it and waits until it says that it is ready.
+    fn start(mut command: Command) -> Self {
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let stdout = child.stdout.take().expect("a pipe");
+        let log = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let greeting: Vec<String> = BufReader::new(stdout).lines().take(2).map_while(Result::ok).collect();
+        if !greeting.iter().any(|line| line.starts_with("ready in ")) {
+            let said: Vec<String> = log.map_while(Result::ok).collect();
+            panic!("the server did not get ready: {greeting:?} {said:?}");
+        }
+        Self { child, log, greeting }
+    }
+
     /// Its process id.
     pub(crate) fn id(&self) -> String {
         self.child.id().to_string()

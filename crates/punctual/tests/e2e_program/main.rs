@@ -2,6 +2,13 @@
 
 mod driver;
 mod kill;
+#[path = "../operate/live.rs"]
+#[allow(dead_code, reason = "each test program uses what it needs")]
+mod live;
+mod plugins;
+mod readme;
+mod refusals;
+mod requests;
 mod secret;
 mod slice;
 mod worker;

@@ -1,0 +1,129 @@
+//! Goal: a request goes the whole way: schedule, trigger, queue, worker, ledger, with one request id; deletion ends it.
+//! Method: the real program four times on one file: one serves, one works, one waits, one asks.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::driver::Person;
+use crate::live::until_status;
+
+/// A worker that answers with what it was asked.
+fn worker(person: &Person) -> Child {
+    let line = ["worker", "--queue", "code-review", "--", "cat"];
+    person.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program starts")
+}
+
+fn stop(mut worker: Child) -> Value {
+    let sent = Command::new("kill").args(["-TERM", &worker.id().to_string()]).status().expect("kill exists");
+    assert!(sent.success());
+    let mut said = String::new();
+    BufReader::new(worker.stdout.take().expect("a pipe")).read_line(&mut said).expect("text");
+    assert!(worker.wait().expect("it ends").success());
+    serde_json::from_str(&said).expect("JSON")
+}
+
+fn answer(run: &Value) -> Value {
+    serde_json::from_str(run["output"].as_str().expect("it printed")).expect("JSON")
+}
+
+#[test]
+fn a_request_is_done_by_a_worker_and_the_ledger_has_its_id() {
+    let person = Person::new();
+    let serving = person.serve();
+    person.json(&[
+        "schedule",
+        "create",
+        "--name",
+        "daily-pr-review",
+        "--cron",
+        "0 9 * * 1-5",
+        "--timezone",
+        "America/New_York",
+        "--worker-type",
+        "code-review",
+        "--prompt",
+        "Review all open PRs",
+        "--repo-url",
+        "git@github.com:acme/api.git",
+    ]);
+    let worker = worker(&person);
+    let triggered = person.json(&["schedule", "trigger", "--name", "daily-pr-review", "--wait"]);
+    let ledger = person.json(&["schedule", "runs", "--name", "daily-pr-review"]);
+    let run = &ledger["runs"][0];
+    assert_eq!((&run["status"], &run["request_id"]), (&json!("success"), &triggered["request_id"]), "{run}");
+    let asked = answer(run);
+    assert_eq!((&asked["prompt"], &asked["branch"]), (&json!("Review all open PRs"), &json!("main")));
+    assert_eq!(asked["context"]["schedule_name"], "daily-pr-review");
+    assert_eq!(asked["context"]["manual_trigger"], true);
+
+    let line = [
+        "request",
+        "create",
+        "--worker-type",
+        "code-review",
+        "--prompt",
+        "Just this",
+        "--context",
+        r#"{"a":1}"#,
+    ];
+    let made = person.json(&line);
+    let id = made["run_id"].as_str().expect("an id").to_owned();
+    let name = format!("request/{}", made["request_id"].as_str().expect("an id"));
+    let run = until_status(&person, &name, "success");
+    assert_eq!((&run["id"], &run["request_id"]), (&json!(id), &made["request_id"]));
+    assert_eq!((&answer(&run)["prompt"], &answer(&run)["context"]["a"]), (&json!("Just this"), &json!(1)));
+    assert_eq!(stop(worker)["succeeded"], 2);
+    serving.stop();
+}
+
+#[test]
+fn who_waits_for_a_run_is_told_how_it_ended() {
+    let person = Person::new();
+    let serving = person.serve();
+    let create = |name: &str, argv: &[&str]| {
+        person.json(&[&["schedule", "create", "--name", name, "--cron", "@yearly", "--"], argv].concat());
+    };
+    create("good", &["true"]);
+    create("bad", &["sh", "-c", "echo no luck >&2; exit 3"]);
+    let waited = person.run(&["schedule", "trigger", "--name", "good", "--wait"]);
+    assert_eq!(waited.status.code(), Some(0));
+    let waited = person.run(&["schedule", "trigger", "--name", "bad", "--wait"]);
+    let said = String::from_utf8_lossy(&waited.stderr);
+    assert_eq!(waited.status.code(), Some(7), "{said}");
+    assert!(said.contains("of `bad` ended as failed") && said.contains("hint: "), "{said}");
+    serving.stop();
+}
+
+#[test]
+fn a_deletion_ends_what_runs_when_it_is_asked_to_and_leaves_it_otherwise() {
+    let person = Person::new();
+    let serving = person.serve();
+    let fifo = person.home().join("gate");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo exists").success());
+    let gate = fifo.to_str().expect("text");
+    for name in ["ended", "left"] {
+        person.json(&["schedule", "create", "--name", name, "--cron", "@yearly", "--", "cat", gate]);
+        person.json(&["schedule", "trigger", "--name", name]);
+        until_status(&person, name, "running");
+    }
+    let id = |name: &str| {
+        let row = person.json(&["schedule", "get", "--name", name]);
+        row["schedule"]["id"].as_str().expect("an id").to_owned()
+    };
+    let (ended, left) = (id("ended"), id("left"));
+    person.json(&["schedule", "delete", "--name", "left"]);
+    person.json(&["schedule", "delete", "--name", "ended", "--cancel-running"]);
+    let status = |id: &str| person.json(&["schedule", "runs", "--id", id])["runs"][0]["status"].clone();
+    while status(&ended) != "cancelled" {
+        std::thread::yield_now();
+    }
+    assert_eq!(status(&left), "running");
+    // Opening the gate for writing lets the one that was left read to its end.
+    std::fs::write(&fifo, "done").expect("somebody reads");
+    while status(&left) != "success" {
+        std::thread::yield_now();
+    }
+    serving.stop();
+}
