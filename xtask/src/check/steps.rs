@@ -44,7 +44,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "postgres", says: "a private PostgreSQL starts, is durable, hears only this machine, and goes", pace: Pace::Full, work: Work::Call(ground::postgres::smoke) },
     Step { name: "stores", says: "the tests with `postgres` in their name pass on a private server", pace: Pace::Full, work: Work::Call(stores) },
     Step { name: "faults", says: "a store that is killed under load keeps what it acknowledged, by an independent reader", pace: Pace::Full, work: Work::Call(faults) },
-    Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask", pace: Pace::Full, work: Work::Call(end_to_end) },
+    Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask, on both databases", pace: Pace::Full, work: Work::Call(end_to_end) },
 ];
 
 /// Test targets with this at the start of their name are slow: they drive the real program.
@@ -128,9 +128,10 @@ fn end_to_end(_pace: Pace) -> Result<String, Failure> {
         return Err(Failure::new("there is no end-to-end test", hint));
     }
     let binary = release::program()?.display().to_string();
+    let server = ground::postgres::Server::start()?;
     let named = targets.end_to_end.iter().flat_map(|name| ["--test", name]);
     let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(named));
-    shown(&line.with(BINARY_VARIABLE, &binary))?;
+    shown(&line.with(BINARY_VARIABLE, &binary).with(ground::postgres::URL_VARIABLE, &server.url()))?;
     Ok(targets.end_to_end.join(", "))
 }
 

@@ -1,0 +1,126 @@
+//! Rows about ticks that nobody looked at in time, and about jitter.
+
+use jiff::SignedDuration;
+
+use crate::row::{LATE, Row};
+use crate::seen::{Run, Seen};
+
+/// The late ticks that ran, as far as the decision that missed the others reached.
+fn caught_up<'a>(seen: &'a Seen, schedule: &str) -> Vec<&'a Run> {
+    let runs = seen.of(schedule);
+    let missed: Vec<&Run> = runs.iter().filter(|run| run.status == "missed").copied().collect();
+    let (Some(first), Some(last)) = (missed.first(), missed.last()) else { return Vec::new() };
+    let is_late = |run: &&Run| run.tick > first.tick && Some(run.tick) <= last.completed_at;
+    runs.into_iter().filter(is_late).filter(|run| run.started_at.is_some()).collect()
+}
+
+/// The runs that were given another instant.
+fn moved<'a>(seen: &'a Seen, schedule: &str) -> Vec<&'a Run> {
+    seen.of(schedule).into_iter().filter(|run| run.tick < seen.restarted_at && run.moved() >= READY).collect()
+}
+
+/// A server plans before it says that it is ready.
+const READY: SignedDuration = SignedDuration::from_secs(1);
+
+/// Whether runs fire one after the other, as far from each other as the first two.
+fn is_even(runs: &[&Run]) -> bool {
+    let steps: Vec<SignedDuration> =
+        runs.windows(2).map(|two| two[1].fire_at.duration_since(two[0].fire_at)).collect();
+    let is_same = |step: &SignedDuration| (*step - steps[0]).abs() <= SignedDuration::from_millis(2);
+    steps.len() > 1 && steps[0] > SignedDuration::from_millis(200) && steps.iter().all(is_same)
+}
+
+/// Whether each run that was planned before the outage, and fired after it, fired as planned.
+fn is_kept(seen: &Seen, schedule: &str) -> bool {
+    let planned = seen.before.iter().filter(|run| run.schedule == schedule && run.tick > seen.restarted_at);
+    let pairs: Vec<(&Run, &Run)> = planned
+        .filter_map(|run| Some((run, seen.of(schedule).into_iter().find(|other| other.tick == run.tick)?)))
+        .collect();
+    !pairs.is_empty() && pairs.iter().all(|(before, after)| before.fire_at == after.fire_at)
+}
+
+fn moves(seen: &Seen, schedule: &str) -> Vec<SignedDuration> {
+    let on_time = |run: &&Run| run.status == "success" && run.late().is_some_and(|late| late < READY);
+    seen.of(schedule).into_iter().filter(on_time).map(Run::moved).collect()
+}
+
+pub(crate) fn rows() -> Vec<Row> {
+    catch_ups().into_iter().chain(graces()).chain(jitters()).collect()
+}
+
+fn catch_ups() -> Vec<Row> {
+    vec![
+        Row::of("catch_up", "skip")
+            .schedule("late-skip", "SECONDLY, catch_up: skip, WELL")
+            .claim("ticks are missed", |seen| seen.count("late-skip", "missed", "overtaken") > 3)
+            .claim("each has an event", |seen| {
+                seen.events("late-skip", "schedule.missed") == seen.count("late-skip", "missed", "overtaken")
+            }),
+        Row::of("catch_up", "run_once")
+            .schedule("late-once", "SECONDLY, catch_up: run_once, WELL")
+            .claim("one run stands for the others", |seen| seen.count("late-once", "missed", "caught_up") > 3)
+            .claim("it is one", |seen| caught_up(seen, "late-once").len() == 1),
+        Row::of("catch_up", "run_all")
+            .schedule("late-all", "SECONDLY, catch_up: run_all, if_running: allow, WELL")
+            .claim("none is missed", |seen| seen.never("late-all", "missed"))
+            .claim("late ones run", |seen| seen.late("late-all").len() > 3),
+        Row::of("max_catch_up", "2")
+            .schedule("late-two", "SECONDLY, catch_up: run_all, max_catch_up: 2, if_running: allow, WELL")
+            .claim("two of them run", |seen| caught_up(seen, "late-two").len() == 2)
+            .claim("the others are missed", |seen| seen.count("late-two", "missed", "catch_up_limit") > 2),
+        Row::of("catch_up", "spread")
+            .schedule("late-spread", "SECONDLY, catch_up: spread, if_running: allow, WELL")
+            .claim("none is missed", |seen| seen.never("late-spread", "missed"))
+            .claim("they fire evenly", |seen| is_even(&moved(seen, "late-spread"))),
+    ]
+}
+
+/// Schedules with one tick, in the outage.
+fn graces() -> Vec<Row> {
+    vec![
+        Row::of("grace", "longer than the outage")
+            .within(LATE)
+            .schedule("grace-long", "after: 3s, grace: 60s, WELL")
+            .claim("it is late and runs", |seen| seen.count("grace-long", "success", "") == 1)
+            .claim("nothing is left of it", |seen| seen.status("grace-long") == "exhausted"),
+        Row::of("grace", "shorter than the outage")
+            .within(LATE)
+            .schedule("grace-short", "after: 3s, grace: 1s, WELL")
+            .claim("it is missed", |seen| seen.only("grace-short", "missed", "outage")),
+        Row::of("start_deadline", "before the outage ends")
+            .within(LATE)
+            .schedule("deadline", "after: 3s, grace: 60s, start_deadline: 1s, WELL")
+            .claim("it is skipped", |seen| seen.only("deadline", "skipped", "start_deadline")),
+        Row::of("start_deadline", "after the outage ends")
+            .within(LATE)
+            .schedule("deadline-far", "after: 3s, grace: 60s, start_deadline: 50s, WELL")
+            .claim("it runs", |seen| seen.only("deadline-far", "success", "")),
+    ]
+}
+
+fn jitters() -> Vec<Row> {
+    vec![
+        Row::of("jitter", "after")
+            .schedule("jitter-after", "SECONDLY, jitter: 300ms, if_running: allow, WELL")
+            .claim("runs fire at their ticks or later, within bounds", |seen| {
+                let range = SignedDuration::ZERO..=SignedDuration::from_millis(300);
+                let moves = moves(seen, "jitter-after");
+                moves.len() > 4 && moves.iter().all(|one| range.contains(one))
+            })
+            .claim("some fire later", |seen| moves(seen, "jitter-after").iter().any(|one| one.is_positive()))
+            .claim("a restart changes none", |seen| is_kept(seen, "jitter-after")),
+        Row::of("jitter", "around")
+            .schedule(
+                "jitter-around",
+                "SECONDLY, jitter: {max: 300ms, mode: around}, if_running: allow, WELL",
+            )
+            .claim("runs fire around their ticks, within bounds", |seen| {
+                let moves = moves(seen, "jitter-around");
+                moves.len() > 4 && moves.iter().all(|one| one.abs() <= SignedDuration::from_millis(300))
+            })
+            .claim("some fire earlier", |seen| {
+                moves(seen, "jitter-around").iter().any(|one| one.is_negative())
+            })
+            .claim("a restart changes none", |seen| is_kept(seen, "jitter-around")),
+    ]
+}
