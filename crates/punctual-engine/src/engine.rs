@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Action, Fence, Outcome, Pace};
-use punctual_store::{AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
+use punctual_store::{Attempt, AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
@@ -289,6 +289,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Admits nothing more, lets what runs end, hands back what was not launched.
     async fn stop(mut self) -> Stopped {
         let unlaunched = self.launcher.hand_back();
+        self.give_back(&unlaunched).await;
         let in_flight = self.launcher.in_flight();
         if in_flight > 0 {
             info!(in_flight, "waiting for runs to end");
@@ -305,7 +306,18 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if let Err(problem) = self.store.leave(self.membership.lease.fence()).await {
             warn!(%problem, "cannot leave; the lease ends by itself");
         }
-        Stopped { left_in_flight, handed_back: unlaunched }
+        Stopped { left_in_flight, handed_back: unlaunched.len() }
+    }
+
+    /// Says in the ledger what was not launched, so that whoever takes it up need not doubt.
+    async fn give_back(&mut self, unlaunched: &[Launchable]) {
+        let fence = self.membership.lease.fence();
+        for some in unlaunched.chunks(BATCH_MAX) {
+            let attempt = |one: &Launchable| Attempt { run: one.run, attempt: one.attempt, fence };
+            if let Err(problem) = self.store.hand_back(some.iter().map(attempt).collect()).await {
+                self.complain(&problem, "hand_back");
+            }
+        }
     }
 
     /// Waits for what runs, and keeps the lease meanwhile; gives back how many are left.

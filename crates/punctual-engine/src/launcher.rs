@@ -90,8 +90,8 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         self.shared.lanes().waiting() >= WAITING_MAX
     }
 
-    /// Forgets what was admitted and not launched; gives back how many that were.
-    pub(crate) fn hand_back(&self) -> usize {
+    /// Forgets what was admitted and not launched, and gives it back.
+    pub(crate) fn hand_back(&self) -> Vec<Launchable> {
         self.shared.lanes().clear()
     }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use punctual_plan::Fence;
-use punctual_store::{BATCH_MAX, Error, Launchable, Orphan, Report, Store};
+use punctual_store::{BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
 
 use crate::batch::Sender;
@@ -49,6 +49,10 @@ impl Recovery<'_> {
     pub(crate) fn judge(&self, orphan: &Orphan) -> Option<Report> {
         let run = &orphan.launch;
         let doubt = in_doubt(run, self.fence, self.now);
+        // Its node said that it was not launched.
+        if orphan.held_by == HANDED_BACK {
+            return None;
+        }
         match self.journal.known(run.run, run.attempt) {
             Some(Known::Launched) => Some(doubt),
             Some(Known::Ended { outcome, at }) => Some(Report { outcome: outcome.clone(), at: *at, ..doubt }),

@@ -56,6 +56,7 @@ hand_over! {
     join(node: Node) -> Result<Joined, Error>;
     heartbeat(fence: Fence) -> Result<Heartbeat, Error>;
     leave(fence: Fence) -> Result<(), Error>;
+    hand_back(attempts: Vec<Attempt>) -> Result<(), Error>;
     take_over(fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error>;
     changed() -> ();
     sequence_outbox() -> Result<u64, Error>;

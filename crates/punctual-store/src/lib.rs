@@ -45,6 +45,9 @@ pub const BATCH_MAX: usize = 5_000;
 /// Virtual shards among which schedules are spread by the hash of their id: enough for a fair share of dozens of nodes.
 pub const SHARDS: u16 = 256;
 
+/// The fence of runs that their node gave back before it launched them; no node has it.
+pub const HANDED_BACK: Fence = Fence(0);
+
 /// What a run printed is kept up to this many bytes: its beginning and its end.
 pub const OUTPUT_MAX: usize = 64 * 1024;
 
@@ -108,6 +111,10 @@ pub trait Store: Send + Sync + 'static {
 
     /// Gives up a node's lease and shards.
     fn leave(&self, fence: Fence) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Gives back runs that were admitted and certainly not launched: they are under [`HANDED_BACK`] from then on, and
+    /// whoever takes them over launches them. Those that are not enqueued under their fence any more stay as they are.
+    fn hand_back(&self, attempts: Vec<Attempt>) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Hands the runs in flight of nodes whose lease is over (or who left) to this one, under its fence.
     fn take_over(

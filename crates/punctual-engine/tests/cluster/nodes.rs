@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use punctual_engine::harness::{Cluster, Deed, Launched};
-use punctual_plan::{Action, Outcome};
+use punctual_plan::{Action, Delivery, Outcome, Policy};
 use punctual_store::{Fate, Store};
 
-use crate::stage::{SEED, at, cron};
+use crate::stage::{SEED, at, cron, with};
 
 const MANY: usize = 20;
 
@@ -187,6 +187,30 @@ fn what_the_database_refuses_a_node_without_a_lease_it_does_under_a_new_one() {
     assert_eq!((launched.len(), ledger), (1, vec!["10:01:00 success".to_owned()]));
     assert!(launched[0].at < at("10:01:00.4"), "before the next heartbeat: {}", launched[0].at);
     assert!(metrics.contains("punctual_fence_losses_total 1\n"), "{metrics}");
+}
+
+#[test]
+fn what_a_stopped_node_did_not_launch_another_launches_without_a_doubt() {
+    let (stopped, launched) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        // One more than there are places, each of which would fail if its first attempt were in doubt.
+        for number in 0..1_101 {
+            let name = format!("s{number}");
+            cluster.targets.always(&name, Deed::succeeds(10));
+            let once = |policy: &mut Policy| policy.delivery = Delivery::AtMostOnce;
+            cluster.create(with(cron(&name, "1 10 * * *"), once)).await;
+        }
+        cluster.start("a").await;
+        cluster.until(at("10:01:05")).await;
+        cluster.start("b").await;
+        let stopped = cluster.stop("a").await;
+        cluster.until(at("10:01:40")).await;
+        let ledger = cluster.ledger().await;
+        assert!(ledger.iter().all(|line| line.ends_with("success")), "{ledger:?}");
+        (stopped, cluster.targets.launched())
+    });
+    assert_eq!((stopped.handed_back, stopped.left_in_flight), (1, 0));
+    let last = launched.last().expect("launches");
+    assert_eq!((launched.len(), last.node.as_str(), last.attempt), (1_101, "b", 1));
 }
 
 #[test]

@@ -178,6 +178,7 @@ macro_rules! conformance {
                 only_the_runs_of_the_dead_are_taken_over,
                 a_dead_node_takes_nothing_over,
                 a_node_without_a_lease_writes_nothing,
+                what_was_handed_back_is_told_to_who_takes_it_over,
                 a_pending_retry_is_not_taken_over,
                 an_older_tz_database_does_not_plan,
                 a_run_names_its_tz_database,

@@ -7,7 +7,7 @@ use punctual_plan::{Fence, Outcome, RunState};
 use super::Backend;
 use super::copy::dump;
 use super::stage::{Stage, at, cron, node, seconds};
-use crate::{Batch, Commit, Error, Node, SHARDS, Shards, Started, Store};
+use crate::{Attempt, Batch, Commit, Error, HANDED_BACK, Node, SHARDS, Shards, Started, Store};
 
 fn share(shards: Shards) -> Vec<u16> {
     match shards {
@@ -139,6 +139,25 @@ pub async fn a_node_without_a_lease_writes_nothing<B: Backend>(backend: &B) {
     assert!(stage.store.admit(answered, Vec::new()).await.expect("it was done before").is_empty());
     let other = stage.beside(backend).await;
     assert_eq!(other.commit(plans, at("10:00:51")).await, [Commit::Done], "whoever lives goes on");
+}
+
+/// What a node gives back before it launched it is told as such to whoever takes it over; what runs is not given back.
+pub async fn what_was_handed_back_is_told_to_who_takes_it_over<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for name in ["one", "two"] {
+        stage.create(cron(name, "1 10 * * *"), at("10:00:05")).await;
+    }
+    let runs = stage.admit(at("10:01:00")).await;
+    let started = vec![Started { run: runs[0], attempt: 1, at: at("10:01:00") }];
+    stage.store.mark_running(stage.batch(at("10:01:01")), started).await.expect("answers");
+    let held = |run| Attempt { run, attempt: 1, fence: stage.fence };
+    stage.store.hand_back(runs.iter().copied().map(held).collect()).await.expect("answers");
+    let other = stage.beside(backend).await;
+    let taken = other.store.take_over(other.fence, 10).await.expect("answers");
+    let taken: Vec<_> = taken.iter().map(|one| (one.launch.run, one.launch.attempt, one.held_by)).collect();
+    assert_eq!(taken, [(runs[1], 1, HANDED_BACK)], "its node still lives");
+    assert_eq!(other.settle(runs[1], Outcome::Succeeded, at("10:01:05")).await.commit, Commit::Done);
+    assert!(other.store.check().await.expect("answers").is_empty());
 }
 
 /// A run that waits for its retry is nobody's to take over.

@@ -190,6 +190,13 @@ impl Store for Memory {
         self.write("renewing the lease", |data| data.heartbeat(fence))
     }
 
+    async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {
+        self.write("giving runs back", |data| {
+            data.hand_back(&attempts);
+            Ok(())
+        })
+    }
+
     async fn leave(&self, fence: Fence) -> Result<(), Error> {
         self.write("leaving", |data| {
             data.leave_node(fence);

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, RunKey};
+use punctual_plan::{Fence, RunKey, RunStatus};
 
 use super::data::Data;
 use super::table::NodeRecord;
-use crate::{Error, Heartbeat, Joined, Node, NodeRow, Orphan, SHARDS, Shards, to_microsecond};
+use crate::{
+    Attempt, Error, HANDED_BACK, Heartbeat, Joined, Node, NodeRow, Orphan, SHARDS, Shards, to_microsecond,
+};
 
 impl Data {
     /// The number of the tz database that a node plans by.
@@ -111,6 +113,17 @@ impl Data {
         let now = self.now();
         let is_living = self.nodes.get(&fence).is_some_and(|node| node.is_alive(now));
         if is_living { Ok(()) } else { Err(Error::LeaseLost) }
+    }
+
+    pub(super) fn hand_back(&mut self, attempts: &[Attempt]) {
+        for one in attempts {
+            self.change_run(one.run, |run| {
+                let is_held = run.fence == Some(one.fence) && run.attempt == one.attempt;
+                if is_held && run.status == RunStatus::Enqueued {
+                    run.fence = Some(HANDED_BACK);
+                }
+            });
+        }
     }
 
     pub(super) fn take_over(&mut self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {

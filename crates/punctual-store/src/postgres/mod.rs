@@ -190,6 +190,10 @@ impl Store for Postgres {
         self.beat(fence).await
     }
 
+    async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {
+        self.give_back_runs(&attempts).await
+    }
+
     async fn leave(&self, fence: Fence) -> Result<(), Error> {
         self.leave_node(fence).await
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleKey};
+use punctual_plan::{Fence, OrgKey, RunKey, RunStatus, ScheduleKey};
 use tokio_postgres::Row;
 
 use super::connection::{Role, Tx, col};
@@ -11,7 +11,9 @@ use super::ledger::FLYING;
 use super::plan::named;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards};
+use crate::{
+    Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
+};
 
 impl Postgres {
     pub(super) async fn join_node(&self, node: &Node) -> Result<Joined, Error> {
@@ -34,6 +36,16 @@ impl Postgres {
         };
         let result = result.await;
         tx.finish(result).await
+    }
+
+    pub(super) async fn give_back_runs(&self, attempts: &[Attempt]) -> Result<(), Error> {
+        let tx = self.connections.begin(Role::Hot, "giving runs back").await?;
+        let run: Vec<i64> = attempts.iter().map(|one| one.run.0).collect();
+        let attempt: Vec<i64> = attempts.iter().map(|one| i64::from(one.attempt)).collect();
+        let fence: Vec<i64> = attempts.iter().map(|one| one.fence.0).collect();
+        let status = RunStatus::Enqueued.name();
+        let done = tx.run(sql!("hand_back"), &[&run, &attempt, &fence, &HANDED_BACK.0, &status]).await;
+        tx.finish(done).await.map(|_| ())
     }
 
     pub(super) async fn take_runs(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {

@@ -7,7 +7,9 @@ use rusqlite::{Row, params};
 use super::connection::Db;
 use super::decode::{column, instant, maybe_instant, named, tick};
 use super::{now, sql};
-use crate::{Error, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards};
+use crate::{
+    Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
+};
 
 /// Registers a node under a new fence.
 pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
@@ -73,6 +75,16 @@ fn share(db: &Db, fence: Fence, living: &[i64]) -> Result<Shards, Error> {
 pub(super) fn leave(db: &Db, fence: Fence) -> Result<(), Error> {
     db.change(sql!("leave_node"), params![fence.0, now().as_microsecond()])?;
     db.change(sql!("free_shards"), [fence.0]).map(|_| ())
+}
+
+/// Gives back runs that were not launched.
+pub(super) fn hand_back(db: &Db, attempts: &[Attempt]) -> Result<(), Error> {
+    let mut give = db.prepare(sql!("hand_back"))?;
+    for one in attempts {
+        let row = params![one.run.0, one.attempt, one.fence.0, HANDED_BACK.0];
+        super::connection::execute(&mut give, row)?;
+    }
+    Ok(())
 }
 
 /// Hands over the runs in flight of nodes that are gone, to one that is not gone itself.

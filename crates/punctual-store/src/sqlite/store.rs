@@ -46,6 +46,10 @@ impl Store for Sqlite {
         self.writer.run(move |db| node::heartbeat(db, fence)).await
     }
 
+    async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {
+        self.writer.run(move |db| node::hand_back(db, &attempts)).await
+    }
+
     async fn leave(&self, fence: Fence) -> Result<(), Error> {
         self.writer.run(move |db| node::leave(db, fence)).await
     }

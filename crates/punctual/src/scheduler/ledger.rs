@@ -268,6 +268,7 @@ impl Store for Ledger {
         mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
         settle(batch: Batch, reports: Vec<Report>) -> Vec<Settled>;
         leave(fence: Fence) -> ();
+        hand_back(attempts: Vec<Attempt>) -> ();
         outbox(scope: Scope, after: i64, limit: usize) -> Vec<OutboxRow>;
         acknowledge_outbox(scope: Scope, through: i64) -> u64;
         retain(retention: Retention, now: Timestamp) -> Retained;
