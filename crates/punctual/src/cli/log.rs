@@ -33,6 +33,8 @@ impl Log {
         let log = tracing_subscriber::fmt()
             .with_env_filter(EnvFilter::new(level))
             .with_writer(std::io::stderr)
+            // Who reads the log may go away; telling them so would end the process, and with it the schedules.
+            .log_internal_errors(false)
             .with_target(false);
         match self.log_format.unwrap_or(default) {
             LogFormat::Text => {
