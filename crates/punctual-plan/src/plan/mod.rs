@@ -140,11 +140,10 @@ pub fn plan(subject: &Subject<'_>, window: Window) -> Plan {
 /// Plans a schedule for the first time by the first-start rule: a tick whose minute (or second, if the spec names
 /// seconds) contains `now` fires at once. Without such a tick it is [`plan`].
 pub fn plan_first(subject: &Subject<'_>, window: Window) -> Plan {
-    let mut plan = plan(subject, window);
-    if let Some(tick) = first_start(subject.timing, window.now) {
-        let entry = Entry { scheduled_for: tick, fire_at: window.now, state: EntryState::Scheduled };
-        plan.entries.insert(0, entry);
-    }
+    let Some(tick) = first_start(subject.timing, window.now) else { return plan(subject, window) };
+    // It counts as outstanding: where the next tick hangs on a run, nothing is armed behind it.
+    let mut plan = plan(&Subject { outstanding: subject.outstanding + 1, ..subject.clone() }, window);
+    plan.entries.insert(0, Entry { scheduled_for: tick, fire_at: window.now, state: EntryState::Scheduled });
     plan
 }
 

@@ -145,6 +145,15 @@ fn an_interval_from_the_last_run_arms_one_tick_and_waits_for_its_start() {
 }
 
 #[test]
+fn an_interval_from_the_last_run_arms_nothing_behind_a_first_start() {
+    for anchor in [Anchor::LastStart, Anchor::LastFinish] {
+        let case = floating(anchor);
+        let plan = plan_first(&case.subject(), Window::at(case.now));
+        assert_eq!(ledger(&plan), "10:00:00 fires | planned 10:00:00 | next never");
+    }
+}
+
+#[test]
 fn an_interval_from_the_last_run_goes_on_when_a_tick_never_ran() {
     let mut case = floating(Anchor::LastFinish);
     case.timing.last = Some(at("10:00:00"));

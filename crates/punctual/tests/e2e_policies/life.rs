@@ -97,7 +97,6 @@ pub(crate) fn live(ground: &Ground, rows: &[Row]) -> Seen {
     let mut serving = ground.serve();
     beats(&mut serving, 4);
     deeds(ground);
-    let changed_at = Timestamp::now();
     beats(&mut serving, 4);
     ground.apply(LATE, &file(LATE, rows, &folder));
     let until = from_now(60).to_string();
@@ -110,7 +109,7 @@ pub(crate) fn live(ground: &Ground, rows: &[Row]) -> Seen {
     returns(ground);
     beats(&mut serving, 5);
     serving.stop();
-    let mut seen = Seen { before, restarted_at, changed_at, ..Seen::default() };
+    let mut seen = Seen { before, restarted_at, ..Seen::default() };
     for org in orgs {
         read(ground, org, &mut seen);
     }

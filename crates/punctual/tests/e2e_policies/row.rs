@@ -8,6 +8,9 @@ pub(crate) const MAIN: &str = "main";
 /// The org whose schedules are made right before the outage.
 pub(crate) const LATE: &str = "late";
 
+/// A sentence, and whether it is true.
+pub(crate) type Claim = (&'static str, fn(&Seen) -> bool);
+
 /// One row.
 pub(crate) struct Row {
     pub(crate) org: &'static str,
@@ -16,7 +19,7 @@ pub(crate) struct Row {
     /// Names and definitions, with the words of [`written`].
     pub(crate) schedules: Vec<(&'static str, &'static str)>,
     /// Sentences and whether they are true.
-    pub(crate) claims: Vec<(&'static str, fn(&Seen) -> bool)>,
+    pub(crate) claims: Vec<Claim>,
 }
 
 impl Row {

@@ -20,15 +20,16 @@ pub(crate) fn rows() -> Vec<Row> {
             .claim("at once", |seen| !seen.is_exclusive(&["asked-forced"])),
         Row::of("delete", "leave what runs")
             .schedule("gone", "SECONDLY, if_running: queue, SLOWLY")
-            .claim("what ran goes on to its end", |seen| ended_after(seen, "gone", "success") == 1)
-            .claim("nothing starts any more", |seen| starts_after(seen, "gone") == 0)
+            .claim("what ran goes on to its end, and nothing else", |seen| {
+                ended_after(seen, "gone", "success") == 1
+            })
             .claim("the history stays", |seen| !seen.of("gone").is_empty() && seen.status("gone").is_empty()),
         Row::of("delete", "cancel what runs")
             .schedule("gone-at-once", "SECONDLY, if_running: queue, SLOWLY")
             .claim("what ran is cancelled", |seen| {
                 seen.started(&["gone-at-once"]).iter().any(|run| run.status == "cancelled")
             })
-            .claim("nothing starts any more", |seen| starts_after(seen, "gone-at-once") == 0),
+            .claim("nothing goes on", |seen| ended_after(seen, "gone-at-once", "success") == 0),
         Row::of("disable", "catch_up: skip")
             .schedule("away-skip", "SECONDLY, catch_up: skip, WELL")
             .claim("ticks are missed for it", |seen| seen.count("away-skip", "missed", "paused") > 5)
@@ -52,16 +53,11 @@ pub(crate) fn rows() -> Vec<Row> {
     ]
 }
 
-/// Runs that started before the change and ended so after it.
+/// How many runs of a schedule ended so after it was deleted, as the ticks know that were waiting then.
 fn ended_after(seen: &Seen, schedule: &str, status: &str) -> usize {
-    let is_over =
-        |run: &&&Run| run.status == status && run.completed_at.is_some_and(|end| end > seen.changed_at);
-    seen.of(schedule).iter().filter(is_over).count()
-}
-
-fn starts_after(seen: &Seen, schedule: &str) -> usize {
-    let is_new = |run: &&&Run| run.started_at.is_some_and(|start| start > seen.changed_at);
-    seen.of(schedule).iter().filter(is_new).count()
+    let runs = seen.of(schedule);
+    let Some(deleted) = runs.iter().find(|run| run.is("skipped", "deleted")) else { return 0 };
+    runs.iter().filter(|run| run.status == status && run.completed_at >= deleted.completed_at).count()
 }
 
 /// Whether a schedule is active and ran after the restart.

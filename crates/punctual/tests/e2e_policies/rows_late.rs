@@ -80,20 +80,20 @@ fn graces() -> Vec<Row> {
     vec![
         Row::of("grace", "longer than the outage")
             .within(LATE)
-            .schedule("grace-long", "after: 3s, grace: 60s, WELL")
+            .schedule("grace-long", "after: 4s, grace: 60s, WELL")
             .claim("it is late and runs", |seen| seen.count("grace-long", "success", "") == 1)
             .claim("nothing is left of it", |seen| seen.status("grace-long") == "exhausted"),
         Row::of("grace", "shorter than the outage")
             .within(LATE)
-            .schedule("grace-short", "after: 3s, grace: 1s, WELL")
+            .schedule("grace-short", "after: 4s, grace: 1s, WELL")
             .claim("it is missed", |seen| seen.only("grace-short", "missed", "outage")),
         Row::of("start_deadline", "before the outage ends")
             .within(LATE)
-            .schedule("deadline", "after: 3s, grace: 60s, start_deadline: 1s, WELL")
+            .schedule("deadline", "after: 4s, grace: 60s, start_deadline: 1s, WELL")
             .claim("it is skipped", |seen| seen.only("deadline", "skipped", "start_deadline")),
         Row::of("start_deadline", "after the outage ends")
             .within(LATE)
-            .schedule("deadline-far", "after: 3s, grace: 60s, start_deadline: 50s, WELL")
+            .schedule("deadline-far", "after: 4s, grace: 60s, start_deadline: 50s, WELL")
             .claim("it runs", |seen| seen.only("deadline-far", "success", "")),
     ]
 }
@@ -107,7 +107,9 @@ fn jitters() -> Vec<Row> {
                 let moves = moves(seen, "jitter-after");
                 moves.len() > 4 && moves.iter().all(|one| range.contains(one))
             })
-            .claim("some fire later", |seen| moves(seen, "jitter-after").iter().any(|one| one.is_positive()))
+            .claim("some fire later", |seen| {
+                moves(seen, "jitter-after").iter().any(SignedDuration::is_positive)
+            })
             .claim("a restart changes none", |seen| is_kept(seen, "jitter-after")),
         Row::of("jitter", "around")
             .schedule(
@@ -119,7 +121,7 @@ fn jitters() -> Vec<Row> {
                 moves.len() > 4 && moves.iter().all(|one| one.abs() <= SignedDuration::from_millis(300))
             })
             .claim("some fire earlier", |seen| {
-                moves(seen, "jitter-around").iter().any(|one| one.is_negative())
+                moves(seen, "jitter-around").iter().any(SignedDuration::is_negative)
             })
             .claim("a restart changes none", |seen| is_kept(seen, "jitter-around")),
     ]

@@ -62,7 +62,7 @@ fn dependencies() -> Vec<Row> {
             .claim("it never runs", |seen| seen.started(&["down-never"]).is_empty())
             .claim("for that reason", |seen| seen.count("down-never", "skipped", "upstream_absent") > 2),
         Row::of("depends_timeout", "shorter than the wait")
-            .schedule("up-endless", "after: 1s, delivery: at_most_once, ENDLESSLY")
+            .schedule("up-endless", "after: 4s, delivery: at_most_once, ENDLESSLY")
             .schedule("down-endless", "SECONDLY, depends_on: up-endless, depends_timeout: 1s, WELL")
             .claim("it never runs", |seen| seen.started(&["down-endless"]).is_empty())
             .claim("it waits no longer", |seen| seen.count("down-endless", "skipped", "waited_too_long") > 0),

@@ -71,8 +71,6 @@ pub(crate) struct Seen {
     pub(crate) moves: Vec<String>,
     /// The second server was ready.
     pub(crate) restarted_at: Timestamp,
-    /// Schedules were disabled, deleted and triggered.
-    pub(crate) changed_at: Timestamp,
 }
 
 impl Seen {
