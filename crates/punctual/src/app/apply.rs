@@ -2,8 +2,10 @@
 
 use std::collections::HashMap;
 
-use punctual_plan::{Drift, Status};
+use jiff::Timestamp;
+use punctual_plan::{Drift, Status, When};
 use punctual_store::{BATCH_MAX, DocumentKind, NewDocument, ScheduleRow, ScheduleWrite, Store, UseKind};
+use punctual_time::Once;
 use serde_json::json;
 
 use super::create::{Arrival, creation};
@@ -59,7 +61,8 @@ impl App {
         self.add(proposal, &work, told).await?;
         let done = work.added.len();
         let told_more = |more: usize| told(done + more);
-        let changed = self.act_many(work.rows(), async |row| Ok(work.step(row)), &told_more);
+        let changed =
+            self.act_many(work.rows(), async |row| Ok(work.step(row, self.now().await?)), &told_more);
         let changed = changed.await?.len();
         let told_more = |more: usize| told(done + changed + more);
         let removed = work.removed.clone();
@@ -107,7 +110,8 @@ impl App {
                 declared_set: Some(&proposal.set),
                 is_first: proposal.is_first,
             };
-            let writes: Vec<ScheduleWrite> = batch.iter().map(|one| creation(one, &arrival)).collect();
+            let writes: Vec<ScheduleWrite> =
+                batch.iter().map(|one| creation(&counted_from(one, now), &arrival)).collect();
             for written in self.store.write_schedules(self.scope(), writes).await? {
                 written?;
             }
@@ -171,6 +175,17 @@ impl App {
         self.store.put_document(self.scope(), NewDocument { kind, name, body, replaces: None, now }).await?;
         Ok(())
     }
+}
+
+/// A delay counts from the moment at which it is stored: reading a large file takes a while.
+fn counted_from(schedule: &declare::Schedule, now: Timestamp) -> declare::Schedule {
+    let mut schedule = schedule.clone();
+    if let (Some(delay), When::Ticks(timing)) = (schedule.after_start, &mut schedule.definition.when) {
+        let at = now.saturating_add(delay).unwrap_or(Timestamp::MAX);
+        timing.spec = Once::at(at).into();
+        timing.created_at = now;
+    }
+    schedule
 }
 
 /// What somebody else made is never touched.
@@ -243,10 +258,11 @@ impl<'a> Work<'a> {
         names.into_iter().filter_map(|name| self.stored.get(name).cloned()).collect()
     }
 
-    fn step(&self, row: &ScheduleRow) -> Option<Step> {
+    fn step(&self, row: &ScheduleRow, now: Timestamp) -> Option<Step> {
         let name = row.definition.name.as_str();
         let wanted = self.changed.get(name)?;
         let note = self.notes.get(name).cloned().unwrap_or_default();
-        Some(Step::Replace { definition: Box::new(wanted.definition.clone()), note })
+        let definition = Box::new(counted_from(wanted, now).definition);
+        Some(Step::Replace { definition, note })
     }
 }
