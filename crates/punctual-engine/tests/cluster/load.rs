@@ -1,10 +1,17 @@
 //! Many runs: a slow target delays nobody, a herd's planning delays no row, a seed decides everything.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use jiff::SignedDuration;
 use punctual_engine::harness::{Cluster, Deed};
 use punctual_plan::Overlap;
+use punctual_store::Fate;
 
 use crate::stage::{SEED, at, cron, with};
+
+/// What the commit of a batch of plans takes in a story; less than what counts as a clock that was set.
+const BATCH_TAKES: SignedDuration = SignedDuration::from_millis(400);
 
 #[test]
 fn a_target_that_hangs_delays_no_other() {
@@ -40,6 +47,37 @@ fn a_herd_is_planned_before_its_instant_and_fires_at_it() {
     assert_eq!(herd.len(), 3_000);
     assert_eq!(launched.len() - herd.len(), 91);
     assert!(launched.iter().all(|one| late(one) < SignedDuration::from_millis(100)));
+}
+
+#[test]
+fn planning_a_backlog_delays_no_row_by_more_than_a_batch() {
+    let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        // Ten batches of a thousand, which all want planning half a minute before the lookahead ends.
+        for number in 0..10_000 {
+            cluster.create(cron(&format!("herd {number}"), "*/2 * * * *")).await;
+        }
+        cluster.create(cron("each", "* * * * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:20")).await;
+        // From now on each batch takes its time.
+        let clocks = [Arc::clone(&cluster.world), Arc::clone(cluster.clock("a"))];
+        let batches = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&batches);
+        cluster.store.on_commit(move |doing| {
+            if doing == "writing plans" {
+                counted.fetch_add(1, Ordering::Relaxed);
+                clocks.iter().for_each(|clock| clock.step(BATCH_TAKES));
+            }
+            Fate::Commits
+        });
+        cluster.until(at("10:01:50")).await;
+        assert!(batches.load(Ordering::Relaxed) >= 10, "{batches:?}");
+        cluster.targets.launched()
+    });
+    let each: Vec<_> = launched.iter().filter(|one| one.schedule == "each").collect();
+    assert!(each.len() >= 100, "{}", each.len());
+    let late = each.iter().map(|one| one.at.duration_since(one.scheduled_for)).max();
+    assert!(late.is_some_and(|late| late <= BATCH_TAKES + SignedDuration::from_millis(50)), "{late:?}");
 }
 
 #[test]

@@ -36,10 +36,11 @@ pub struct DueRow {
 }
 
 impl DueRow {
-    /// Whether a later tick of its schedule may have come meanwhile: it is armed, never launched, and a second late.
+    /// Whether a later tick of its schedule may have come meanwhile: it is an armed tick or a retry, and a second late.
+    /// A retry and the ticks that came after it are judged together: one of them may take its place.
     pub fn is_overtaken(&self, now: Timestamp) -> bool {
         let due = &self.due;
-        let is_armed = due.origin == Origin::Tick && due.waiting.is_none() && !due.is_retry();
+        let is_armed = (due.origin == Origin::Tick || due.is_retry()) && due.waiting.is_none();
         is_armed && due.scheduled_for.as_second() < now.as_second()
     }
 }
