@@ -116,12 +116,17 @@ fn a_lease_that_is_over_with_runs_in_flight_is_found() {
     let person = Person::new();
     alter(&person, async |stage| {
         let now = Timestamp::now();
-        let dead = stage.store.join(node("dead", SignedDuration::ZERO)).await.expect("it joins");
+        let dead = stage.store.join(node("dead", SignedDuration::from_hours(1))).await.expect("it joins");
         let key = stage.create(hourly("a"), now).await;
         stage.fence = dead.fence;
         stage.trigger(key, "k", now).await;
         stage.admit(now).await;
     });
+    // Nothing is admitted without a lease, so it ends afterwards.
+    let script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \
+                  db.execute(\"UPDATE nodes SET lease_until = 1\"); db.commit()";
+    let status = std::process::Command::new("python3").args(["-c", script]).arg(person.database()).status();
+    assert!(status.expect("python3 is there").success());
     check(&person, "leases", "1 runs in flight belong to nodes whose lease is over");
 }
 
