@@ -39,8 +39,13 @@ fn is_kept(seen: &Seen, schedule: &str) -> bool {
     !pairs.is_empty() && pairs.iter().all(|(before, after)| before.fire_at == after.fire_at)
 }
 
+/// How far runs were moved by their jitter. The tick of the first start fires when it is decided, whatever its jitter.
 fn moves(seen: &Seen, schedule: &str) -> Vec<SignedDuration> {
-    let on_time = |run: &&Run| run.status == "success" && run.late().is_some_and(|late| late < READY);
+    let first = seen.of(schedule).iter().map(|run| run.tick).min();
+    let on_time = |run: &&Run| {
+        let is_jittered = run.status == "success" && Some(run.tick) != first;
+        is_jittered && run.late().is_some_and(|late| late < READY)
+    };
     seen.of(schedule).into_iter().filter(on_time).map(Run::moved).collect()
 }
 
