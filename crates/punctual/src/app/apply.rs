@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use punctual_plan::{Drift, Status, When};
+use punctual_plan::{Drift, Status};
 use punctual_store::{BATCH_MAX, DocumentKind, NewDocument, ScheduleRow, ScheduleWrite, Store, UseKind};
-use punctual_time::Once;
 use serde_json::json;
 
-use super::create::{Arrival, creation};
+use super::create::{Arrival, counted_from, creation};
 use super::propose::{Proposal, Toggle, owner, pauser};
 use super::{App, Step};
 use crate::declare;
@@ -110,8 +109,7 @@ impl App {
                 declared_set: Some(&proposal.set),
                 is_first: proposal.is_first,
             };
-            let writes: Vec<ScheduleWrite> =
-                batch.iter().map(|one| creation(&counted_from(one, now), &arrival)).collect();
+            let writes: Vec<ScheduleWrite> = batch.iter().map(|one| creation(one, &arrival)).collect();
             for written in self.store.write_schedules(self.scope(), writes).await? {
                 written?;
             }
@@ -175,17 +173,6 @@ impl App {
         self.store.put_document(self.scope(), NewDocument { kind, name, body, replaces: None, now }).await?;
         Ok(())
     }
-}
-
-/// A delay counts from the moment at which it is stored: reading a large file takes a while.
-fn counted_from(schedule: &declare::Schedule, now: Timestamp) -> declare::Schedule {
-    let mut schedule = schedule.clone();
-    if let (Some(delay), When::Ticks(timing)) = (schedule.after_start, &mut schedule.definition.when) {
-        let at = now.saturating_add(delay).unwrap_or(Timestamp::MAX);
-        timing.spec = Once::at(at).into();
-        timing.created_at = now;
-    }
-    schedule
 }
 
 /// What somebody else made is never touched.
@@ -262,7 +249,7 @@ impl<'a> Work<'a> {
         let name = row.definition.name.as_str();
         let wanted = self.changed.get(name)?;
         let note = self.notes.get(name).cloned().unwrap_or_default();
-        let definition = Box::new(counted_from(wanted, now).definition);
+        let definition = Box::new(counted_from(wanted, now));
         Some(Step::Replace { definition, note })
     }
 }

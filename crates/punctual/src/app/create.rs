@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Cursor, ScheduleId, Status, Subject, Window, plan, plan_first};
+use punctual_plan::{Cursor, Schedule, ScheduleId, Status, Subject, When, Window, plan, plan_first};
 use punctual_store::{
     Answer, Answered, DocumentKind, Error, NewDocument, ScheduleRow, ScheduleWrite, Selector, Store, Write,
     calendar_body, quiet_hours_body,
 };
+use punctual_time::Once;
 use uuid::Uuid;
 
 use super::{App, Listing};
@@ -216,7 +217,7 @@ pub(super) struct Arrival<'a> {
 /// What makes a schedule, with the first window of its ticks.
 pub(super) fn creation(drafted: &declare::Schedule, arrival: &Arrival<'_>) -> ScheduleWrite {
     let &Arrival { now, by, paused, declared_set, is_first } = arrival;
-    let definition = Arc::new(drafted.definition.clone());
+    let definition = Arc::new(counted_from(drafted, now));
     let status = match drafted.enabled {
         true => paused.cloned().unwrap_or_default(),
         false => Status::PausedManual { by: by.to_owned(), note: "created disabled".to_owned() },
@@ -228,4 +229,14 @@ pub(super) fn creation(drafted: &declare::Schedule, arrival: &Arrival<'_>) -> Sc
     let declared_set = declared_set.map(str::to_owned);
     let write = Write::Create { definition, status, plan, declared_set };
     ScheduleWrite { write, kind: "schedule.created", note, now }
+}
+
+/// The definition with its delay counted from the moment at which it is stored: reading a large file takes a while.
+pub(super) fn counted_from(drafted: &declare::Schedule, now: Timestamp) -> Schedule {
+    let mut definition = drafted.definition.clone();
+    if let (Some(delay), When::Ticks(timing)) = (drafted.after_start, &mut definition.when) {
+        timing.spec = Once::at(now.saturating_add(delay).unwrap_or(Timestamp::MAX)).into();
+        timing.created_at = now;
+    }
+    definition
 }

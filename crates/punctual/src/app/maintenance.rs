@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::{App, Listing, Step};
 use crate::{Failure, Kind};
 
-/// The note is kept among the sets of declared schedules, under a name that no file can have.
-const NOTE: &str = ":maintenance";
+/// What the note is called: each org has at most one.
+const NOTE: &str = "org";
 
 /// The org that the note of the whole installation belongs to.
 const INSTALLATION: &str = "punctual:installation";
@@ -62,7 +62,7 @@ impl App {
 
     async fn maintenance_of(&self, extent: Extent) -> Result<Option<Maintenance>, Failure> {
         let scope = self.noted_in(extent).await?;
-        let document = self.store.document(scope, DocumentKind::DeclaredSet, NOTE.to_owned()).await?;
+        let document = self.store.document(scope, DocumentKind::Maintenance, NOTE.to_owned()).await?;
         let Some(document) = document else { return Ok(None) };
         let body: Value = serde_json::from_str(&document.body).unwrap_or_default();
         let said = |key: &str| body[key].as_str().unwrap_or_default().to_owned();
@@ -95,7 +95,7 @@ impl App {
         }
         let by = self.identity.actor().to_owned();
         let body = json!({"note": note, "by": by}).to_string();
-        let (kind, name) = (DocumentKind::DeclaredSet, NOTE.to_owned());
+        let (kind, name) = (DocumentKind::Maintenance, NOTE.to_owned());
         let scope = self.noted_in(extent).await?;
         self.store.put_document(scope, NewDocument { kind, name, body, replaces: Some(0), now }).await?;
         Ok(Maintenance { extent, note: note.to_owned(), by, since: now })
@@ -107,7 +107,7 @@ impl App {
     /// When the database fails.
     pub async fn forget_maintenance(&self, extent: Extent) -> Result<bool, Failure> {
         let scope = self.noted_in(extent).await?;
-        Ok(self.store.remove_document(scope, DocumentKind::DeclaredSet, NOTE.to_owned()).await?)
+        Ok(self.store.remove_document(scope, DocumentKind::Maintenance, NOTE.to_owned()).await?)
     }
 
     /// Pauses every active schedule of the org; gives back how many.
