@@ -4,8 +4,15 @@ use crate::finding::Finding;
 use crate::repository::{Crate, Repository};
 
 /// The line, in the order of use.
-pub(super) const LINE: &[&str] =
-    &["punctual-time", "punctual-plan", "punctual-store", "punctual-engine", "punctual-server", "punctual"];
+pub(super) const LINE: &[&str] = &[
+    "punctual-time",
+    "punctual-plan",
+    "punctual-store",
+    "punctual-engine",
+    "punctual-app",
+    "punctual-server",
+    "punctual",
+];
 
 /// Crates beside the line: tools, simulators, measurements. They use what they need; the line never uses them.
 const BESIDE: &[&str] = &["sim", "punctual-bench", "fuzz", "xtask"];

@@ -4,10 +4,10 @@
 const NAME_BYTES_MAX: usize = 200;
 
 /// What to do about a name that cannot be used.
-pub(crate) const HINT: &str = "choose a short name, such as `nightly-backup`";
+pub const HINT: &str = "choose a short name, such as `nightly-backup`";
 
 /// What is wrong with a name that nobody could type or find again.
-pub(crate) fn problem(name: &str) -> Option<String> {
+pub fn problem(name: &str) -> Option<String> {
     if name.trim().is_empty() {
         Some("the name is empty".to_owned())
     } else if name.len() > NAME_BYTES_MAX {
