@@ -22,13 +22,8 @@ pub enum Change {
         /// What, in words.
         what: String,
     },
-    /// It leaves `active`: paused, invalid, disabled or exhausted.
+    /// It leaves `active`: paused, in maintenance, invalid, disabled or exhausted.
     Leave(Status),
-    /// Its org or the whole installation is paused.
-    Maintenance {
-        /// What the person noted.
-        note: String,
-    },
     /// It is deleted.
     Delete,
     /// Its owner is removed.
@@ -44,7 +39,6 @@ impl Change {
             Self::Leave(status) => status
                 .reason(at)
                 .unwrap_or_else(|| Reason::Superseded { by: "its own resumption".to_owned() }),
-            Self::Maintenance { note } => Reason::Maintenance { at, note: note.clone() },
             Self::Delete => Reason::Deleted { at },
             Self::RemoveOwner => Reason::OwnerRemoved { at },
         }

@@ -155,6 +155,7 @@ macro_rules! conformance {
                 a_resumption_catches_up_by_its_policy,
                 a_deletion_frees_the_name_and_keeps_the_history,
                 a_deleted_schedule_cannot_be_changed,
+                maintenance_is_accounted_for_by_its_own_name,
                 a_change_of_another_version_is_stale,
                 a_change_after_a_plan_is_stale,
                 the_audit_log_names_who_changed_what,

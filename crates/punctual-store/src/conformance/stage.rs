@@ -231,6 +231,11 @@ impl<S: Store> Stage<S> {
     /// What pauses a schedule.
     pub async fn pause(&self, name: &str, now: Timestamp) -> ScheduleWrite {
         let status = Status::PausedManual { by: "ada".to_owned(), note: "a note".to_owned() };
+        self.leaving(name, status, now).await
+    }
+
+    /// What takes a schedule out of `active`.
+    pub async fn leaving(&self, name: &str, status: Status, now: Timestamp) -> ScheduleWrite {
         let (row, changed) = self.turned(name, &Change::Leave(status.clone()), now).await;
         write(now, Turn { status: Some(status), ..Turn::of(&row, changed) }.into())
     }

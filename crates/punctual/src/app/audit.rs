@@ -268,6 +268,9 @@ fn open(schedule: &ScheduleRow, end: Timestamp, now: Timestamp) -> Option<Open> 
     }
     let why = match &schedule.state.status {
         Status::Active => "no node has planned it further yet".to_owned(),
+        Status::Maintenance { note, .. } => {
+            format!("it is in maintenance ({note}): what it slept through is decided when that ends")
+        }
         status => format!("it is `{}`: what it slept through is decided when it is enabled", status.name()),
     };
     Some(Open { since, why })
