@@ -7,7 +7,7 @@ use core::fmt;
 use jiff::Timestamp;
 use punctual_time::Timing;
 
-use crate::{Admission, Breaker, EntryState, NonFire, Plan, Policy, Range, Reason, Verdict};
+use crate::{Admission, Breaker, Claim, EntryState, NonFire, Plan, Policy, Range, Reason, Verdict};
 
 /// One thing that happened to a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,8 +143,15 @@ pub fn admission_event(admission: &Admission, tick: Timestamp) -> Option<Event> 
     match &admission.verdict {
         Verdict::Skip(reason) => Some(Event::Skipped { tick, reason: reason.clone() }),
         Verdict::Miss(reason) => Some(Event::Missed { tick, reason: reason.clone() }),
-        Verdict::Start | Verdict::Wait(_) | Verdict::Later(_) | Verdict::Fail(_) => None,
+        Verdict::Start => admission.claims.iter().find_map(|claim| probe_event(admission, claim)),
+        Verdict::Wait(_) | Verdict::Later(_) | Verdict::Fail(_) => None,
     }
+}
+
+/// A start that probes moves its target's breaker.
+fn probe_event(admission: &Admission, claim: &Claim) -> Option<Event> {
+    let Claim::Probe(_, target) = claim else { return None };
+    Some(Event::BreakerMoved { target: target.clone(), to: Breaker::HalfOpen { probe: admission.run } })
 }
 
 /// Whether a tick does not run because it came late, not because a window suppresses it.

@@ -110,6 +110,33 @@ pub async fn a_breaker_has_a_single_probe<B: Backend>(backend: &B) {
     assert!(stage.store.breakers(stage.scope()).await.expect("answers").is_empty());
 }
 
+/// Every move of a breaker leaves a transition and an event: to open, to half open, to closed, and by hand.
+pub async fn every_move_of_a_breaker_is_told_alike<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let mut schedule = cron("a", "*/20 * * * * *");
+    std::sync::Arc::make_mut(&mut schedule.target).breaker =
+        BreakerRule { threshold: 1, reset_after: seconds(10) };
+    stage.create(schedule, at("10:00:05")).await;
+    for (tick, outcome) in [
+        ("10:00:20", Outcome::Exited { code: 1 }),
+        ("10:00:40", Outcome::Succeeded),
+        ("10:01:00", Outcome::Exited { code: 1 }),
+    ] {
+        let run = stage.admit(at(tick)).await[0];
+        stage.settle(run, outcome, at(tick)).await;
+    }
+    assert!(stage.store.reset_breaker(stage.scope(), "a".to_owned(), at("10:01:05")).await.expect("answers"));
+    assert!(
+        !stage.store.reset_breaker(stage.scope(), "a".to_owned(), at("10:01:06")).await.expect("answers")
+    );
+    let moves = stage.store.transitions(stage.scope(), "a".to_owned(), 10).await.expect("answers");
+    let moves: Vec<&str> = moves.iter().rev().map(|one| one.to.as_str()).collect();
+    assert_eq!(moves, ["open", "half_open", "closed", "open", "closed"]);
+    let events = stage.events("breaker.moved").await;
+    let told = moves.iter().map(|to| format!("the circuit breaker of `a` is {}", to.replace('_', " ")));
+    assert_eq!(events, told.collect::<Vec<_>>());
+}
+
 /// Verdicts that were made before a probe was taken cannot take it again.
 pub async fn a_probe_is_not_taken_twice<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

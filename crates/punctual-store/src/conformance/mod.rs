@@ -103,6 +103,7 @@ macro_rules! conformance {
                 a_shared_lane_is_not_taken_twice,
                 a_breaker_has_a_single_probe,
                 a_probe_is_not_taken_twice,
+                every_move_of_a_breaker_is_told_alike,
                 a_limit_in_flight_lets_runs_wait,
                 a_place_under_a_limit_is_not_taken_twice,
                 a_limit_per_minute_lets_runs_wait_for_the_next,

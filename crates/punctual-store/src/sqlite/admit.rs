@@ -136,8 +136,9 @@ impl Admitting<'_> {
             }
         }
         let commit = self.start(one)?;
-        if let Some(max) = max_runs.filter(|_| commit == Commit::Done) {
-            self.spend(one, max)?;
+        if commit == Commit::Done {
+            self.say(one)?;
+            max_runs.map_or(Ok(()), |max| self.spend(one, max))?;
         }
         Ok(commit)
     }
@@ -272,15 +273,21 @@ impl Admitting<'_> {
         version.map(|version| self.db.definition(schedule, version)).transpose()
     }
 
+    /// Writes what the audit log says of a verdict.
+    fn say(&self, one: &AdmitCommit) -> Result<(), Error> {
+        let Admission { run, schedule, .. } = one.admission;
+        let Some(event) = admission_event(&one.admission, one.row.due.scheduled_for) else { return Ok(()) };
+        let about = About::schedule(one.row.due.org, schedule, self.head.now).of_run(run);
+        record_event(self.db, about, &event)
+    }
+
     fn end(&self, one: &AdmitCommit, status: RunStatus, reason: &Reason) -> Result<Commit, Error> {
         let Admission { run, schedule, .. } = one.admission;
         let (due, now) = (&one.row.due, self.head.now);
         if close(self.db, &End { run, status, reason, at: now })? == Commit::Stale {
             return Ok(Commit::Stale);
         }
-        if let Some(event) = admission_event(&one.admission, due.scheduled_for) {
-            record_event(self.db, About::schedule(due.org, schedule, now).of_run(run), &event)?;
-        }
+        self.say(one)?;
         self.waker.behind(due.org, run)?;
         if due.origin == Origin::Tick {
             self.waker.upstream(due.org, &one.row.launch.definition.name)?;
