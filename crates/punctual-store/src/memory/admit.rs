@@ -78,7 +78,7 @@ impl Data {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             verdict: run.reason.clone().filter(|_| run.status == RunStatus::Scheduled),
-            waiting: run.wait.clone().filter(|_| run.status == RunStatus::Waiting),
+            waiting: run.waiting().cloned(),
             attempt: run.attempt + 1,
             upstream: self.upstream(run),
             is_forced: run.is_forced,
@@ -215,7 +215,6 @@ impl Data {
             row.started_at = None;
             row.look_at = Some(deadline);
             row.reason = None;
-            row.wait = None;
             row.token = None;
             row.queue = queue;
         });

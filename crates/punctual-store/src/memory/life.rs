@@ -192,7 +192,6 @@ impl Data {
             row.reason = ending.reason;
             row.completed_at = Some(at);
             row.look_at = None;
-            row.wait = None;
             row.token = None;
         });
         self.wake(run, now);

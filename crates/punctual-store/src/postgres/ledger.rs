@@ -213,10 +213,10 @@ impl Postgres {
         let ticks = || ended.iter().filter(|row| row.origin == Origin::Tick);
         let schedule: Vec<i64> = ticks().map(|row| row.schedule.0).collect();
         let upstream_org: Vec<i64> = ticks().map(|row| row.org.0).collect();
-        let now = now.as_microsecond();
-        tx.run(sql!("wake_turns"), &[&org, &run, &now]).await?;
+        let (now, waiting) = (now.as_microsecond(), RunStatus::Waiting.name());
+        tx.run(sql!("wake_turns"), &[&org, &run, &now, &waiting]).await?;
         if !schedule.is_empty() {
-            tx.run(sql!("wake_upstream"), &[&upstream_org, &schedule, &now]).await?;
+            tx.run(sql!("wake_upstream"), &[&upstream_org, &schedule, &now, &waiting]).await?;
         }
         Ok(())
     }
