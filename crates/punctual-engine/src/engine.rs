@@ -1,11 +1,12 @@
 //! The engine: start it, let it run, ask it to stop. `start.rs` puts it together.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Action, Fence, Outcome, Pace};
-use punctual_store::{Attempt, AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
+use punctual_plan::{Action, Fence, Outcome, Pace, ScheduleKey};
+use punctual_store::{AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
@@ -207,6 +208,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 self.give_up(&admitted.expired).await;
                 admitted.next_look_at
             }
+                self.pause_illegible(admitted.illegible).await;
             Err(problem) => {
                 self.complain(&problem, "admit");
                 Some(self.again_at())
@@ -216,6 +218,18 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     pub(crate) fn launch(&mut self, launches: Vec<Launchable>, fence: Fence) {
         for run in launches {
+    /// Pauses schedules at once whose definition cannot be read when a row of theirs is due.
+    async fn pause_illegible(&mut self, schedules: BTreeSet<ScheduleKey>) {
+        if schedules.is_empty() {
+            return;
+        }
+        match self.store.pause_invalid(self.time.now(), schedules.into_iter().collect()).await {
+            Ok(0) => {}
+            Ok(paused) => warn!(paused, "schedules that cannot be read any more are paused"),
+            Err(problem) => self.complain(&problem, "pause_invalid"),
+        }
+    }
+
             if matches!(run.definition.target.action, Action::Message { .. }) {
                 // A full channel has been told already.
                 let _ = self.messages.try_send(());

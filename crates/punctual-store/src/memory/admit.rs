@@ -16,7 +16,7 @@ use super::world::minute_of;
 use crate::stored::{floats_on, message_body, message_id};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
-    Launchable, Report, to_microsecond,
+    Illegible, Launchable, Report, to_microsecond,
 };
 
 impl Data {
@@ -52,7 +52,11 @@ impl Data {
         for key in chosen {
             match self.due_row(key) {
                 Ok(row) => batch.rows.extend(row),
-                Err(error) => batch.unreadable.push((key, error)),
+                Err(error) => {
+                    let schedule = self.runs.get(&key).map(|run| run.schedule);
+                    let illegible = |schedule| Illegible { run: key, schedule, error };
+                    batch.unreadable.extend(schedule.map(illegible));
+                }
             }
         }
         batch.world = self.world(&batch.rows, ask.now);

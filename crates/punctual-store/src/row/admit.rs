@@ -20,10 +20,21 @@ pub struct DueBatch {
     pub undecided: HashSet<ScheduleKey>,
     /// Runs in flight that nobody has answered for in time.
     pub expired: Vec<Expired>,
-    /// What was wrong with those that cannot be read any more; they never stop the others.
-    pub unreadable: Vec<(RunKey, Error)>,
+    /// Those that cannot be read any more; they never stop the others.
+    pub unreadable: Vec<Illegible>,
     /// When the next row beyond them wants to be looked at.
     pub next_look_at: Option<Timestamp>,
+}
+
+/// A due row that cannot be read any more.
+#[derive(Clone, Debug)]
+pub struct Illegible {
+    /// The row.
+    pub run: RunKey,
+    /// Its schedule: if that cannot be read either, it is to be paused.
+    pub schedule: ScheduleKey,
+    /// What is wrong.
+    pub error: Error,
 }
 
 /// A due row: what the decision needs and what the launch needs.
