@@ -18,6 +18,7 @@ use crate::launch::{Targets, Why};
 use crate::launcher::Launcher;
 use crate::membership::{Beat, Membership};
 use crate::planner::{Planned, Planner};
+use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
 use crate::wake::{Signals, Wake, wait};
 use crate::{Clock, Metrics, Settings};
@@ -302,7 +303,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Admits nothing more, lets what runs end, hands back what was not launched.
     async fn stop(mut self) -> Stopped {
-        let unlaunched = self.launcher.hand_back();
+        let unlaunched = self.launcher.close();
         self.give_back(&unlaunched).await;
         let in_flight = self.launcher.in_flight();
         if in_flight > 0 {
@@ -310,6 +311,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         let left_in_flight = self.drain().await;
         if left_in_flight > 0 {
+        // A run that had its place when the lanes were closed, and no certain lease, was put back meanwhile.
+        let put_back = self.launcher.hand_back();
+        self.give_back(&put_back).await;
             warn!(left_in_flight, "stopped before these runs ended; the next start settles them");
         }
         self.launcher.abandon();
@@ -320,15 +324,15 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if let Err(problem) = self.store.leave(self.membership.lease.fence()).await {
             warn!(%problem, "cannot leave; the lease ends by itself");
         }
-        Stopped { left_in_flight, handed_back: unlaunched.len() }
+        Stopped { left_in_flight, handed_back: unlaunched.len() + put_back.len() }
     }
 
     /// Says in the ledger what was not launched, so that whoever takes it up need not doubt.
     async fn give_back(&mut self, unlaunched: &[Launchable]) {
         let fence = self.membership.lease.fence();
         for some in unlaunched.chunks(BATCH_MAX) {
-            let attempt = |one: &Launchable| Attempt { run: one.run, attempt: one.attempt, fence };
-            if let Err(problem) = self.store.hand_back(some.iter().map(attempt).collect()).await {
+            let unlaunched = some.iter().map(|run| held(run, fence)).collect();
+            if let Err(problem) = self.store.hand_back(unlaunched).await {
                 self.complain(&problem, "hand_back");
             }
         }
