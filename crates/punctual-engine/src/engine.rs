@@ -153,7 +153,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.launcher.resume();
         self.want_ended();
         let now = self.time.now();
-        match self.membership.take_up(&*self.store, now).await {
+        let launcher = &self.launcher;
+        match self.membership.take_up(&*self.store, now, |action| launcher.takes(action)).await {
             Ok(launches) => self.launch(launches, self.membership.lease.fence()),
             Err(problem) => self.complain(&problem, "take_over"),
         }
@@ -207,9 +208,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
                 self.launch(admitted.launches, admitted.fence);
                 self.give_up(&admitted.expired).await;
+                self.pause_illegible(admitted.illegible).await;
                 admitted.next_look_at
             }
-                self.pause_illegible(admitted.illegible).await;
             Err(problem) => {
                 self.complain(&problem, "admit");
                 Some(self.again_at())
@@ -217,8 +218,6 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
     }
 
-    pub(crate) fn launch(&mut self, launches: Vec<Launchable>, fence: Fence) {
-        for run in launches {
     /// Pauses schedules at once whose definition cannot be read when a row of theirs is due.
     async fn pause_illegible(&mut self, schedules: BTreeSet<ScheduleKey>) {
         if schedules.is_empty() {
@@ -231,6 +230,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
     }
 
+    pub(crate) fn launch(&mut self, launches: Vec<Launchable>, fence: Fence) {
+        for run in launches {
             if matches!(run.definition.target.action, Action::Message { .. }) {
                 // A full channel has been told already.
                 let _ = self.messages.try_send(());
@@ -310,10 +311,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             info!(in_flight, "waiting for runs to end");
         }
         let left_in_flight = self.drain().await;
-        if left_in_flight > 0 {
         // A run that had its place when the lanes were closed, and no certain lease, was put back meanwhile.
         let put_back = self.launcher.hand_back();
         self.give_back(&put_back).await;
+        if left_in_flight > 0 {
             warn!(left_in_flight, "stopped before these runs ended; the next start settles them");
         }
         self.launcher.abandon();

@@ -49,7 +49,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let lease = Arc::new(Lease::new(fence, asked, lasts));
         let sender = Sender::new(settings.chance.clone());
         let now = time.now();
-        let launches = recover(&*store, &sender, Recovery { journal: &journal, fence, now }).await?;
+        let recovery = Recovery { journal: &journal, fence, now };
+        let launches = recover(&*store, &sender, recovery, |action| targets.takes(action)).await?;
         journal.begin(fence).map_err(unusable)?;
         let (journal, metrics) = (Arc::new(Mutex::new(journal)), Arc::new(Metrics::default()));
         let mut engine =
