@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Action, Fence, Outcome, Pace, ScheduleKey};
-use punctual_store::{AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
+use punctual_plan::{Action, Event, Fence, Outcome, Pace, ScheduleKey};
+use punctual_store::{Ask, AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
@@ -39,6 +39,8 @@ pub struct Stopped {
 pub struct Engine<S, C, T> {
     pub(crate) store: Arc<S>,
     pub(crate) time: Arc<Time<C>>,
+    /// The node's id under its present lease.
+    pub(crate) id: String,
     pub(crate) settings: Settings,
     pub(crate) pace: Pace,
     pub(crate) watch: Watch,
@@ -117,7 +119,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if upsets.is_empty() {
             return;
         }
-        for upset in upsets {
+        for upset in &upsets {
             match upset {
                 Upset::Step(by) => {
                     let direction = if by.is_negative() { "backward" } else { "forward" };
@@ -136,6 +138,21 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         // Where the database has a clock of its own, nothing is admitted by one that has just been set.
         if let Err(problem) = self.time.ask(&*self.store).await {
             self.complain(&problem, "now");
+        }
+        self.note(upsets).await;
+    }
+
+    /// Writes what happened to the clocks into the audit log of the installation.
+    async fn note(&mut self, upsets: Vec<Upset>) {
+        for upset in upsets {
+            let node = self.id.clone();
+            let event = match upset {
+                Upset::Step(by) => Event::ClockStepped { node, by },
+                Upset::Suspend(slept) => Event::Suspended { node, slept },
+            };
+            if let Err(problem) = self.store.note(self.time.now(), event).await {
+                self.complain(&problem, "note");
+            }
         }
     }
 
@@ -170,6 +187,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             "the lease was lost: what runs here does not count any more"
         );
         let node = self.settings.node(self.time.now());
+        self.id.clone_from(&node.id);
         let fence = self.membership.join_again(&*self.store, &self.time, node).await?;
         info!(fence = fence.0, "this node has a new lease");
         let noted = self.membership.journal.lock().unwrap_or_else(PoisonError::into_inner).joined(fence);

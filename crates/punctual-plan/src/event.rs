@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_time::Timing;
 
 use crate::{Admission, Breaker, Claim, EntryState, NonFire, Plan, Policy, Range, Reason, Verdict};
@@ -71,6 +71,20 @@ pub enum Event {
     },
 }
 
+    /// The clock of a node was set. It belongs to the installation, not to a schedule.
+    ClockStepped {
+        /// The node.
+        node: String,
+        /// How far, forward or backward.
+        by: SignedDuration,
+    },
+    /// The machine of a node was suspended. It belongs to the installation, not to a schedule.
+    Suspended {
+        /// The node.
+        node: String,
+        /// How long.
+        slept: SignedDuration,
+    },
 impl Event {
     /// The stable name, as stored and as shown.
     ///
@@ -88,6 +102,8 @@ impl Event {
             Self::BreakerMoved { .. } => "breaker.moved",
         }
     }
+            Self::ClockStepped { .. } => "clock.stepped",
+            Self::Suspended { .. } => "clock.suspended",
 }
 
 impl fmt::Display for Event {
@@ -110,10 +126,35 @@ impl fmt::Display for Event {
             }
         }
     }
+            Self::ClockStepped { node, by } => {
+                let way = if by.is_negative() { "back" } else { "forward" };
+                write!(f, "the clock of node `{node}` was set {way} by {}", Millis(by.abs()))
+            }
+            Self::Suspended { node, slept } => {
+                write!(f, "the machine of node `{node}` was suspended for {}", Millis(*slept))
+            }
 }
 
 /// What the audit log says about a plan, made at an instant.
 ///
+/// A length of time in seconds, to the millisecond.
+struct Millis(SignedDuration);
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03} s", self.0.as_secs(), self.0.subsec_millis())
+    }
+}
+
+/// An event of a plan, and the run that it tells of, if that was in the ledger before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// The run.
+    pub run: Option<RunKey>,
+    /// What happened.
+    pub event: Event,
+}
+
 /// The first `missed_audit_max` ticks that do not run have an event each; one of each kind sums up the rest.
 pub fn plan_events(plan: &Plan, timing: &Timing, policy: &Policy, at: Timestamp) -> Vec<Event> {
     let mut log = Log { events: Vec::new(), left: u64::from(policy.missed_audit_max), missed: 0 };

@@ -61,5 +61,5 @@ pub use simulate::{
 };
 pub use state::{Anchors, Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, ProcessLimits, Queue, Target, Webhook};
-pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Why, local_instant, referred_runs, why};
+pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Upset, Why, local_instant, referred_runs, why};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

@@ -1,7 +1,7 @@
 //! Any store: the program chooses the database when it starts, so one type stands for all of them.
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::*;
 
@@ -67,6 +67,7 @@ hand_over! {
     pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error>;
     ended(attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error>;
     note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
+    note(at: Timestamp, event: Event) -> Result<(), Error>;
     lease(scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error>;
     extend_lease(scope: Scope, held: Held) -> Result<Commit, Error>;
     org(scope: Scope, org_id: String) -> Result<OrgKey, Error>;

@@ -26,7 +26,7 @@ mod stored;
 use std::future::Future;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 pub use any::AnyStore;
 pub use copying::{copy_into, first_difference};
@@ -47,6 +47,9 @@ pub const SHARDS: u16 = 256;
 
 /// The fence of runs that their node gave back before it launched them; no node has it.
 pub const HANDED_BACK: Fence = Fence(0);
+
+/// The org under which the installation keeps what belongs to no tenant; nobody acts for it.
+pub const INSTALLATION: &str = "punctual:installation";
 
 /// What a run printed is kept up to this many bytes: its beginning and its end.
 pub const OUTPUT_MAX: usize = 64 * 1024;
@@ -172,6 +175,9 @@ pub trait Store: Send + Sync + 'static {
 
     /// Leases enqueued runs of a queue, each to one worker.
     fn lease(&self, scope: Scope, worker: Worker) -> impl Future<Output = Result<Vec<Leased>, Error>> + Send;
+
+    /// Appends an event of the installation itself, under the org [`INSTALLATION`]: no tenant is that org.
+    fn note(&self, at: Timestamp, event: Event) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Holds a leased run longer; stale if the token is not the attempt's any more.
     fn extend_lease(&self, scope: Scope, held: Held) -> impl Future<Output = Result<Commit, Error>> + Send;

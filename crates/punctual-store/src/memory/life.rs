@@ -9,7 +9,7 @@ use punctual_time::{Anchor, Spec};
 
 use super::data::Data;
 use super::table::{BreakerRecord, Definition, EventRecord, RangeRecord, RunRecord, TransitionRecord};
-use crate::to_microsecond;
+use crate::{INSTALLATION, to_microsecond};
 
 /// A row to be written.
 pub(super) struct NewRow {
@@ -73,6 +73,13 @@ impl Data {
             run,
             detail: event.to_string(),
         });
+    }
+
+    /// Notes an event that belongs to no tenant.
+    pub(super) fn note_of_installation(&mut self, event: &Event, now: Timestamp) {
+        let org = self.org_of(INSTALLATION);
+        let (kind, detail) = (event.name().to_owned(), event.to_string());
+        self.record(EventRecord { org, at: now, actor: None, kind, schedule: None, run: None, detail });
     }
 
     /// Notes any event.

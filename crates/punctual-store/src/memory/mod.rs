@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 use tokio::sync::Notify;
 
 use crate::*;
@@ -253,6 +253,13 @@ impl Store for Memory {
         self.write("keeping output", |data| {
             data.note_output(fence, &shown);
             Ok(())
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.write("noting an event", |data| {
+            data.note_of_installation(&event, at);
+            Ok(())
+        })
+    }
+
         })
     }
 

@@ -37,7 +37,7 @@ mod whole;
 mod world;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
 use crate::{
@@ -236,6 +236,10 @@ impl Store for Postgres {
 
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
         self.keep_output(fence, &shown).await
+    }
+
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.note_of_installation(at, &event).await
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {

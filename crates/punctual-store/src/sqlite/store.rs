@@ -1,7 +1,7 @@
 //! The store's contract, call by call: what is read goes to a reader, what is written to the writer.
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::{
     Sqlite, admit, audit, breakers, create, documents, due, invalid, live, node, outbox, plan, queue, runs,
@@ -92,6 +92,10 @@ impl Store for Sqlite {
 
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
         self.writer.run(move |db| live::note_output(db, fence, &shown)).await
+    }
+
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.writer.run(move |db| write::note(db, at, &event)).await
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {

@@ -16,9 +16,6 @@ use crate::{Failure, Kind};
 /// What the note is called: each org has at most one.
 const NOTE: &str = "org";
 
-/// The org that the note of the whole installation belongs to.
-const INSTALLATION: &str = "punctual:installation";
-
 /// Schedules of one page.
 const PAGE: u32 = 1_000;
 
@@ -77,10 +74,7 @@ impl App {
     async fn noted_in(&self, extent: Extent) -> Result<Scope, Failure> {
         match extent {
             Extent::Org => Ok(self.scope()),
-            Extent::Installation => {
-                let org = self.store.org(Scope::Engine, INSTALLATION.to_owned()).await?;
-                Ok(Scope::Org { org, user: self.identity.user_id.clone() })
-            }
+            Extent::Installation => self.of_installation().await,
         }
     }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::Clock;
-use punctual_plan::{Action, Fence, OrgKey, RunKey, Schedule, ScheduleId, ScheduleKey};
+use punctual_plan::{Action, Event, Fence, OrgKey, RunKey, Schedule, ScheduleId, ScheduleKey};
 use punctual_store::*;
 use tokio::sync::OwnedMutexGuard;
 
@@ -270,6 +270,7 @@ impl Store for Ledger {
         leave(fence: Fence) -> ();
         hand_back(attempts: Vec<Attempt>) -> ();
         outbox(scope: Scope, after: i64, limit: usize) -> Vec<OutboxRow>;
+        note(at: Timestamp, event: Event) -> ();
         acknowledge_outbox(scope: Scope, through: i64) -> u64;
         retain(retention: Retention, now: Timestamp) -> Retained;
         pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> usize;
