@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
-use punctual_store::{
-    AdmitCommit, Ask, BATCH_MAX, Commit, DueBatch, Error, Expired, Launchable, Store, Whose,
-};
+use punctual_store::{AdmitCommit, Commit, DueBatch, Error, Expired, Launchable, Store};
 use tracing::{debug, info};
 
 use crate::Metrics;
@@ -34,12 +32,12 @@ pub(crate) struct Admitted {
     pub(crate) illegible: BTreeSet<ScheduleKey>,
 }
 
-/// How the due rows are looked at.
+/// The due rows as they were found.
 pub(crate) struct Look {
     /// The present.
     pub(crate) now: Timestamp,
-    /// Whose rows.
-    pub(crate) whose: Whose,
+    /// What was found.
+    pub(crate) batch: DueBatch,
     /// Whether the node may plan: else nothing can be left to its plans.
     pub(crate) may_plan: bool,
 }
@@ -64,15 +62,14 @@ impl Admitter {
         }
     }
 
-    /// Judges everything that is due and commits the verdicts, of rows that go to targets which are `taken` here.
+    /// Judges everything that was found and commits the verdicts, of rows that go to targets which are `taken` here.
     pub(crate) async fn pass<S: Store>(
         &mut self,
         store: &S,
         look: Look,
         taken: impl Fn(&Action) -> bool,
     ) -> Result<Admitted, Error> {
-        let Look { now, whose, may_plan } = look;
-        let mut batch = store.due(Ask { now, whose, limit: BATCH_MAX }).await?;
+        let Look { now, mut batch, may_plan } = look;
         self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|one| &one.error));
         let illegible = batch.unreadable.iter().map(|one| one.schedule).collect();
         let found = batch.rows.len();

@@ -216,8 +216,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
-        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
-        let (launcher, look) = (&self.launcher, Look { now, whose, may_plan });
+        let look = match self.look(whose).await {
+            Ok(look) => look,
+            Err(problem) => {
+                self.complain(&problem, "due");
+                return Some(self.again_at());
+            }
+        };
+        let launcher = &self.launcher;
         match self.admitter.pass(&*self.store, look, |action| launcher.takes(action)).await {
             Ok(admitted) => {
                 if admitted.undecided > 0 {
@@ -234,6 +240,20 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 Some(self.again_at())
             }
         }
+    }
+
+    /// Finds what is due. Of what was slept through, a schedule's ticks are one decision: it is made before any of them
+    /// is admitted.
+    async fn look(&mut self, whose: Whose) -> Result<Look, Error> {
+        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
+        let ask = Ask { now, whose, limit: BATCH_MAX };
+        let mut batch = self.store.due(ask.clone()).await?;
+        let stretches = if may_plan { batch.stretches(now) } else { Vec::new() };
+        if !stretches.is_empty() {
+            self.planner.decide(&*self.store, &stretches, now).await?;
+            batch = self.store.due(ask).await?;
+        }
+        Ok(Look { now, batch, may_plan })
     }
 
     /// Pauses schedules at once whose definition cannot be read when a row of theirs is due.

@@ -131,7 +131,9 @@ pub fn change(before: &Before<'_>, change: &Change, now: Timestamp) -> Changed {
             OpenKind::Retrying => changed.cancelled.push((row.run, reason.clone())),
             OpenKind::Unlaunched if row.scheduled_for > at => changed.removed.push(row.run),
             OpenKind::Unlaunched => {
-                changed.plan.closed.push(Closed { run: row.run, end: NonFire::Skipped(reason.clone()) });
+                let (run, scheduled_for) = (row.run, row.scheduled_for);
+                let end = NonFire::Skipped(reason.clone());
+                changed.plan.closed.push(Closed { run, scheduled_for, end });
             }
         }
     }

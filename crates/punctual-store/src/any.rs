@@ -48,6 +48,7 @@ macro_rules! hand_over {
 hand_over! {
     now() -> Result<Timestamp, Error>;
     plannable(ask: Ask) -> Result<PlannableBatch, Error>;
+    decidable(now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error>;
     commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error>;
     due(ask: Ask) -> Result<DueBatch, Error>;
     admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error>;
@@ -66,8 +67,8 @@ hand_over! {
     retain(retention: Retention, now: Timestamp) -> Result<Retained, Error>;
     pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error>;
     ended(attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error>;
-    note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
     note(at: Timestamp, event: Event) -> Result<(), Error>;
+    note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
     lease(scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error>;
     extend_lease(scope: Scope, held: Held) -> Result<Commit, Error>;
     org(scope: Scope, org_id: String) -> Result<OrgKey, Error>;

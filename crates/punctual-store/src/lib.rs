@@ -72,6 +72,14 @@ pub trait Store: Send + Sync + 'static {
     /// Active schedules that want planning at `ask.now`, with their late armed rows.
     fn plannable(&self, ask: Ask) -> impl Future<Output = Result<PlannableBatch, Error>> + Send;
 
+    /// Of these schedules, those that are active, as [`Store::plannable`] gives them, however far they are planned: for
+    /// ticks that were slept through and are decided as one.
+    fn decidable(
+        &self,
+        now: Timestamp,
+        schedules: Vec<ScheduleKey>,
+    ) -> impl Future<Output = Result<PlannableBatch, Error>> + Send;
+
     /// Writes plans: each with its entries, ranges, audit events and cursor, or not at all if it is stale.
     fn commit_plans(
         &self,
@@ -168,6 +176,9 @@ pub trait Store: Send + Sync + 'static {
     /// Of the attempts that a node has in hand, those whose run is over, or is another attempt's or node's by now.
     fn ended(&self, attempts: Vec<Attempt>) -> impl Future<Output = Result<Vec<RunKey>, Error>> + Send;
 
+    /// Appends an event of the installation itself, under the org [`INSTALLATION`]: no tenant is that org.
+    fn note(&self, at: Timestamp, event: Event) -> impl Future<Output = Result<(), Error>> + Send;
+
     /// Keeps what running attempts under a fence have printed so far; those that are not in flight change nothing.
     fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> impl Future<Output = Result<(), Error>> + Send;
 
@@ -175,9 +186,6 @@ pub trait Store: Send + Sync + 'static {
 
     /// Leases enqueued runs of a queue, each to one worker.
     fn lease(&self, scope: Scope, worker: Worker) -> impl Future<Output = Result<Vec<Leased>, Error>> + Send;
-
-    /// Appends an event of the installation itself, under the org [`INSTALLATION`]: no tenant is that org.
-    fn note(&self, at: Timestamp, event: Event) -> impl Future<Output = Result<(), Error>> + Send;
 
     /// Holds a leased run longer; stale if the token is not the attempt's any more.
     fn extend_lease(&self, scope: Scope, held: Held) -> impl Future<Output = Result<Commit, Error>> + Send;

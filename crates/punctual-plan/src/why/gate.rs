@@ -229,7 +229,7 @@ fn wait(facts: &Facts<'_>) -> Link {
         None => match waited_until(facts, waiting) {
             Some(until) => {
                 let took = span(until.duration_since(waiting.since));
-                format!("it waited {took} for {wanted}, since {since}, until {deadline} at the latest")
+                format!("it waited {took}, since {since}, until {deadline} at the latest, for {wanted}")
             }
             None => format!("it waited since {since}, until {deadline} at the latest, for {wanted}"),
         },

@@ -14,6 +14,7 @@ pub mod isolation;
 pub mod keep;
 pub mod list;
 pub mod live;
+mod made;
 pub mod model;
 pub mod node;
 pub mod plan;
@@ -65,6 +66,9 @@ macro_rules! conformance {
                 a_stale_plan_writes_no_range,
                 a_slept_through_row_is_closed_with_its_event,
                 a_late_row_that_is_caught_up_fires_later,
+                armed_ticks_that_were_slept_through_are_one_decision,
+                a_row_that_has_started_is_not_closed_by_a_plan,
+                only_active_schedules_are_decided,
                 a_suppressed_tick_waits_with_its_verdict,
                 plannable_schedules_come_in_the_order_of_their_time,
                 plannable_schedules_keep_to_the_shards,

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Breaker, EntryState, Event, NonFire, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey, RunStatus,
-    ScheduleKey, Status, When, end_event, plan_events,
+    Breaker, EntryState, Event, NonFire, Noted, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey, RunStatus,
+    ScheduleKey, Status, end_event, plan_events,
 };
 use punctual_time::{Anchor, Spec};
 
@@ -122,15 +122,16 @@ impl Data {
     /// Writes what a plan says, with the cursor, under the valid definition.
     pub(super) fn write_plan(&mut self, schedule: ScheduleKey, plan: &Plan, moment: Moment) {
         let Some(definition) = self.present(schedule).cloned() else { return };
-        if let When::Ticks(timing) = &definition.when {
-            for event in plan_events(plan, timing, &definition.policy, moment.now) {
-                self.note(schedule, &event, moment.now);
-            }
+        let is_open = |run: &RunKey| self.runs.get(run).is_some_and(RunRecord::is_unlaunched);
+        let closed = plan.closed.iter().map(|closed| closed.run);
+        let done = plan.without(&closed.filter(|run| !is_open(run)).collect::<Vec<_>>());
+        for Noted { run, event } in
+            plan_events(&done, definition.when.timing(), &definition.policy, moment.now)
+        {
+            self.note_about((schedule, run), &event, moment.now);
         }
-        for closed in &plan.closed {
-            if self.runs.get(&closed.run).is_some_and(RunRecord::is_unlaunched) {
-                self.end(closed.run, &closed.end, moment.now);
-            }
+        for closed in &done.closed {
+            self.close(closed.run, Ending::from(&closed.end), moment.now);
         }
         for refired in &plan.refired {
             let fire_at = to_microsecond(refired.fire_at);

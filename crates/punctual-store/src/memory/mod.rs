@@ -158,6 +158,10 @@ impl Store for Memory {
         self.read("asking for the time", |data| Ok(data.now()))
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.read("looking at late schedules", |data| Ok(data.decidable(now, &schedules)))
+    }
+
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         self.read("looking for what wants planning", |data| Ok(data.plannable(&ask)))
     }
@@ -249,10 +253,6 @@ impl Store for Memory {
         self.read("looking for runs that ended", |data| Ok(data.ended(&attempts)))
     }
 
-    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
-        self.write("keeping output", |data| {
-            data.note_output(fence, &shown);
-            Ok(())
     async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
         self.write("noting an event", |data| {
             data.note_of_installation(&event, at);
@@ -260,6 +260,10 @@ impl Store for Memory {
         })
     }
 
+    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
+        self.write("keeping output", |data| {
+            data.note_output(fence, &shown);
+            Ok(())
         })
     }
 

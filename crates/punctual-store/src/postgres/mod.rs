@@ -158,6 +158,10 @@ impl Store for Postgres {
         self.clock_now().await
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.read_decidable(now, &schedules).await
+    }
+
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         self.read_plannable(&ask).await
     }
@@ -234,12 +238,12 @@ impl Store for Postgres {
         self.ended_of(&attempts).await
     }
 
-    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
-        self.keep_output(fence, &shown).await
-    }
-
     async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
         self.note_of_installation(at, &event).await
+    }
+
+    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
+        self.keep_output(fence, &shown).await
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {

@@ -14,6 +14,10 @@ impl Store for Sqlite {
         Ok(super::now())
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.reader.run(move |db| plan::decidable(db, now, &schedules)).await
+    }
+
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         self.reader.run(move |db| plan::plannable(db, &ask)).await
     }
@@ -90,12 +94,12 @@ impl Store for Sqlite {
         self.reader.run(move |db| live::ended(db, &attempts)).await
     }
 
-    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
-        self.writer.run(move |db| live::note_output(db, fence, &shown)).await
-    }
-
     async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
         self.writer.run(move |db| write::note(db, at, &event)).await
+    }
+
+    async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
+        self.writer.run(move |db| live::note_output(db, fence, &shown)).await
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {

@@ -183,6 +183,13 @@ impl Store for Ledger {
         Ok(batch)
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        let _held = self.hold();
+        let mut batch = self.store.decidable(now, schedules).await?;
+        batch.ready.retain(|one| self.is_own(one.org, &one.definition));
+        Ok(batch)
+    }
+
     async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
         if let Some(idle) = self.still_idle(&ask) {
             return Ok(idle);
@@ -263,6 +270,7 @@ impl Store for Ledger {
     }
 
     hand_over! {
+        note(at: Timestamp, event: Event) -> ();
         commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
         admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Vec<Commit>;
         mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
@@ -270,7 +278,6 @@ impl Store for Ledger {
         leave(fence: Fence) -> ();
         hand_back(attempts: Vec<Attempt>) -> ();
         outbox(scope: Scope, after: i64, limit: usize) -> Vec<OutboxRow>;
-        note(at: Timestamp, event: Event) -> ();
         acknowledge_outbox(scope: Scope, through: i64) -> u64;
         retain(retention: Retention, now: Timestamp) -> Retained;
         pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> usize;
