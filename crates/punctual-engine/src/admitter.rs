@@ -1,12 +1,11 @@
 //! Admitter: what is due is admitted in one transaction, and only then handed to the launcher.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, Verdict, admit};
-use punctual_store::{
-    AdmitCommit, Ask, BATCH_MAX, Commit, DueBatch, Error, Expired, Launchable, Store, Whose,
-};
+use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
+use punctual_store::{AdmitCommit, Commit, DueBatch, Error, Expired, Launchable, Store};
 use tracing::{debug, info};
 
 use crate::Metrics;
@@ -29,14 +28,16 @@ pub(crate) struct Admitted {
     pub(crate) next_look_at: Option<Timestamp>,
     /// Late rows that wait for a plan, which decides them together with the ticks after them.
     pub(crate) undecided: usize,
+    /// Schedules of rows that cannot be read any more: those that cannot be read themselves are paused.
+    pub(crate) illegible: BTreeSet<ScheduleKey>,
 }
 
-/// How the due rows are looked at.
+/// The due rows as they were found.
 pub(crate) struct Look {
     /// The present.
     pub(crate) now: Timestamp,
-    /// Whose rows.
-    pub(crate) whose: Whose,
+    /// What was found.
+    pub(crate) batch: DueBatch,
     /// Whether the node may plan: else nothing can be left to its plans.
     pub(crate) may_plan: bool,
 }
@@ -61,16 +62,16 @@ impl Admitter {
         }
     }
 
-    /// Judges everything that is due and commits the verdicts, of rows that go to targets which are `taken` here.
+    /// Judges everything that was found and commits the verdicts, of rows that go to targets which are `taken` here.
     pub(crate) async fn pass<S: Store>(
         &mut self,
         store: &S,
         look: Look,
         taken: impl Fn(&Action) -> bool,
     ) -> Result<Admitted, Error> {
-        let Look { now, whose, may_plan } = look;
-        let mut batch = store.due(Ask { now, whose, limit: BATCH_MAX }).await?;
-        self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|(_, error)| error));
+        let Look { now, mut batch, may_plan } = look;
+        self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|one| &one.error));
+        let illegible = batch.unreadable.iter().map(|one| one.schedule).collect();
         let found = batch.rows.len();
         batch.rows.retain(|row| taken(&row.launch.definition.target.action));
         let (own, undecided) = (batch.rows.len(), std::mem::take(&mut batch.undecided));
@@ -83,7 +84,7 @@ impl Admitter {
         if found > 0 && batch.rows.is_empty() {
             batch.next_look_at = batch.next_look_at.filter(|next| *next > now);
         }
-        Ok(Admitted { undecided, ..self.carry_out(store, now, batch).await? })
+        Ok(Admitted { undecided, illegible, ..self.carry_out(store, now, batch).await? })
     }
 
     async fn carry_out<S: Store>(
@@ -101,6 +102,7 @@ impl Admitter {
             launches: Vec::new(),
             cancelled: Vec::new(),
             undecided: 0,
+            illegible: BTreeSet::new(),
         };
         if rows.is_empty() {
             return Ok(admitted);

@@ -1,11 +1,12 @@
 //! The engine: start it, let it run, ask it to stop. `start.rs` puts it together.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Action, Fence, Outcome, Pace};
-use punctual_store::{Attempt, AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
+use punctual_plan::{Action, Event, Fence, Outcome, Pace, ScheduleKey};
+use punctual_store::{Ask, AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
@@ -17,6 +18,7 @@ use crate::launch::{Targets, Why};
 use crate::launcher::Launcher;
 use crate::membership::{Beat, Membership};
 use crate::planner::{Planned, Planner};
+use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
 use crate::wake::{Signals, Wake, wait};
 use crate::{Clock, Metrics, Settings};
@@ -37,6 +39,8 @@ pub struct Stopped {
 pub struct Engine<S, C, T> {
     pub(crate) store: Arc<S>,
     pub(crate) time: Arc<Time<C>>,
+    /// The node's id under its present lease.
+    pub(crate) id: String,
     pub(crate) settings: Settings,
     pub(crate) pace: Pace,
     pub(crate) watch: Watch,
@@ -115,7 +119,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if upsets.is_empty() {
             return;
         }
-        for upset in upsets {
+        for upset in &upsets {
             match upset {
                 Upset::Step(by) => {
                     let direction = if by.is_negative() { "backward" } else { "forward" };
@@ -135,6 +139,21 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if let Err(problem) = self.time.ask(&*self.store).await {
             self.complain(&problem, "now");
         }
+        self.note(upsets).await;
+    }
+
+    /// Writes what happened to the clocks into the audit log of the installation.
+    async fn note(&mut self, upsets: Vec<Upset>) {
+        for upset in upsets {
+            let node = self.id.clone();
+            let event = match upset {
+                Upset::Step(by) => Event::ClockStepped { node, by },
+                Upset::Suspend(slept) => Event::Suspended { node, slept },
+            };
+            if let Err(problem) = self.store.note(self.time.now(), event).await {
+                self.complain(&problem, "note");
+            }
+        }
     }
 
     /// Renews the lease; takes up what dead nodes left; begins anew if the lease was lost.
@@ -151,7 +170,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.launcher.resume();
         self.want_ended();
         let now = self.time.now();
-        match self.membership.take_up(&*self.store, now).await {
+        let launcher = &self.launcher;
+        match self.membership.take_up(&*self.store, now, |action| launcher.takes(action)).await {
             Ok(launches) => self.launch(launches, self.membership.lease.fence()),
             Err(problem) => self.complain(&problem, "take_over"),
         }
@@ -167,6 +187,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             "the lease was lost: what runs here does not count any more"
         );
         let node = self.settings.node(self.time.now());
+        self.id.clone_from(&node.id);
         let fence = self.membership.join_again(&*self.store, &self.time, node).await?;
         info!(fence = fence.0, "this node has a new lease");
         let noted = self.membership.journal.lock().unwrap_or_else(PoisonError::into_inner).joined(fence);
@@ -195,8 +216,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
-        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
-        let (launcher, look) = (&self.launcher, Look { now, whose, may_plan });
+        let look = match self.look(whose).await {
+            Ok(look) => look,
+            Err(problem) => {
+                self.complain(&problem, "due");
+                return Some(self.again_at());
+            }
+        };
+        let launcher = &self.launcher;
         match self.admitter.pass(&*self.store, look, |action| launcher.takes(action)).await {
             Ok(admitted) => {
                 if admitted.undecided > 0 {
@@ -205,12 +232,39 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
                 self.launch(admitted.launches, admitted.fence);
                 self.give_up(&admitted.expired).await;
+                self.pause_illegible(admitted.illegible).await;
                 admitted.next_look_at
             }
             Err(problem) => {
                 self.complain(&problem, "admit");
                 Some(self.again_at())
             }
+        }
+    }
+
+    /// Finds what is due. Of what was slept through, a schedule's ticks are one decision: it is made before any of them
+    /// is admitted.
+    async fn look(&mut self, whose: Whose) -> Result<Look, Error> {
+        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
+        let ask = Ask { now, whose, limit: BATCH_MAX };
+        let mut batch = self.store.due(ask.clone()).await?;
+        let stretches = if may_plan { batch.stretches(now) } else { Vec::new() };
+        if !stretches.is_empty() {
+            self.planner.decide(&*self.store, &stretches, now).await?;
+            batch = self.store.due(ask).await?;
+        }
+        Ok(Look { now, batch, may_plan })
+    }
+
+    /// Pauses schedules at once whose definition cannot be read when a row of theirs is due.
+    async fn pause_illegible(&mut self, schedules: BTreeSet<ScheduleKey>) {
+        if schedules.is_empty() {
+            return;
+        }
+        match self.store.pause_invalid(self.time.now(), schedules.into_iter().collect()).await {
+            Ok(0) => {}
+            Ok(paused) => warn!(paused, "schedules that cannot be read any more are paused"),
+            Err(problem) => self.complain(&problem, "pause_invalid"),
         }
     }
 
@@ -288,13 +342,16 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Admits nothing more, lets what runs end, hands back what was not launched.
     async fn stop(mut self) -> Stopped {
-        let unlaunched = self.launcher.hand_back();
+        let unlaunched = self.launcher.close();
         self.give_back(&unlaunched).await;
         let in_flight = self.launcher.in_flight();
         if in_flight > 0 {
             info!(in_flight, "waiting for runs to end");
         }
         let left_in_flight = self.drain().await;
+        // A run that had its place when the lanes were closed, and no certain lease, was put back meanwhile.
+        let put_back = self.launcher.hand_back();
+        self.give_back(&put_back).await;
         if left_in_flight > 0 {
             warn!(left_in_flight, "stopped before these runs ended; the next start settles them");
         }
@@ -306,15 +363,15 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if let Err(problem) = self.store.leave(self.membership.lease.fence()).await {
             warn!(%problem, "cannot leave; the lease ends by itself");
         }
-        Stopped { left_in_flight, handed_back: unlaunched.len() }
+        Stopped { left_in_flight, handed_back: unlaunched.len() + put_back.len() }
     }
 
     /// Says in the ledger what was not launched, so that whoever takes it up need not doubt.
     async fn give_back(&mut self, unlaunched: &[Launchable]) {
         let fence = self.membership.lease.fence();
         for some in unlaunched.chunks(BATCH_MAX) {
-            let attempt = |one: &Launchable| Attempt { run: one.run, attempt: one.attempt, fence };
-            if let Err(problem) = self.store.hand_back(some.iter().map(attempt).collect()).await {
+            let unlaunched = some.iter().map(|run| held(run, fence)).collect();
+            if let Err(problem) = self.store.hand_back(unlaunched).await {
                 self.complain(&problem, "hand_back");
             }
         }

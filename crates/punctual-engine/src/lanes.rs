@@ -51,6 +51,8 @@ pub(crate) struct Lanes {
     pool_free: usize,
     reserve_free: usize,
     waiting: usize,
+    /// Whether nobody gets a place any more.
+    is_closed: bool,
 }
 
 impl Default for Lanes {
@@ -61,6 +63,7 @@ impl Default for Lanes {
             pool_free: POOL,
             reserve_free: RESERVE,
             waiting: 0,
+            is_closed: false,
         }
     }
 }
@@ -84,7 +87,7 @@ impl Lanes {
 
     /// The next run of a lane, if there is a place for it.
     pub(crate) fn take(&mut self, key: &LaneKey) -> Option<Placed> {
-        let lane = self.lanes.get_mut(key)?;
+        let lane = self.lanes.get_mut(key).filter(|_| !self.is_closed)?;
         let place = if self.pool_free > 0 {
             Place::Pool
         } else if self.reserve_free > 0 && lane.running == 0 {
@@ -158,6 +161,12 @@ impl Lanes {
     /// How many wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// Empties the lanes for good: those that have a place keep it, and nobody else gets one.
+    pub(crate) fn close(&mut self) -> Vec<Launchable> {
+        self.is_closed = true;
+        self.clear()
     }
 
     /// Empties the lanes; those that had a place keep it.
@@ -239,6 +248,19 @@ mod tests {
             placed.extend(lanes.give_back(&one));
         }
         assert_eq!((served, lanes.waiting(), lanes.lanes.len()), (5_000, 0, 0));
+    }
+
+    #[test]
+    fn closed_lanes_keep_what_is_put_back_and_give_no_place() {
+        let mut lanes = Lanes::default();
+        let mut placed = fill(&mut lanes, "slow", 0..1_002);
+        assert_eq!(lanes.close().len(), 2, "those without a place");
+        let (late, first) = (placed.pop().expect("a place"), placed.pop().expect("a place"));
+        let key = late.run.run;
+        lanes.put_back(late);
+        assert!(lanes.give_back(&first).is_none() && fill(&mut lanes, "quick", 9_000..9_001).is_empty());
+        let left: Vec<RunKey> = lanes.clear().iter().map(|run| run.run).collect();
+        assert!(left.len() == 2 && left.contains(&key), "{left:?}");
     }
 
     #[test]

@@ -90,6 +90,11 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         self.shared.lanes().waiting() >= WAITING_MAX
     }
 
+    /// Launches nothing more, and gives back what was admitted and not launched.
+    pub(crate) fn close(&self) -> Vec<Launchable> {
+        self.shared.lanes().close()
+    }
+
     /// Forgets what was admitted and not launched, and gives it back.
     pub(crate) fn hand_back(&self) -> Vec<Launchable> {
         self.shared.lanes().clear()

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Fence, Outcome};
+use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{
     AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
 };
@@ -12,7 +12,7 @@ use tracing::{error, info, warn};
 use crate::batch::Sender;
 use crate::journal::Journal;
 use crate::lease::{Lease, Moment};
-use crate::recover::Recovery;
+use crate::recover::{Recovery, keep_own};
 use crate::time::Time;
 use crate::{Clock, Metrics};
 
@@ -151,19 +151,34 @@ impl Membership {
     }
 
     /// Takes up the runs of nodes that are gone. They are in doubt, for the journal of their node is not here; of those
-    /// that this process itself had admitted before it lost its lease, the journal knows what was not launched.
+    /// that this process itself had admitted before it lost its lease, the journal knows what was not launched. What
+    /// was not launched and is not `taken` here is handed back.
     pub(crate) async fn take_up<S: Store>(
         &mut self,
         store: &S,
         now: Timestamp,
+        taken: impl Fn(&Action) -> bool,
     ) -> Result<Vec<Launchable>, Error> {
         let fence = self.lease.fence();
-        let left = store.take_over(fence, BATCH_MAX).await?;
+        let mut left = Vec::new();
+        loop {
+            let more = store.take_over(fence, BATCH_MAX).await?;
+            let is_last = more.len() < BATCH_MAX;
+            left.extend(more);
+            // All of them, before any is handed back: else those would be found again and again.
+            if is_last {
+                break;
+            }
+        }
         if left.is_empty() {
             return Ok(Vec::new());
         }
-        self.metrics.runs_taken_over.add(left.len() as u64);
         let (launches, reports) = self.sort(left, fence, now);
+        let launches = keep_own(store, fence, launches, taken).await?;
+        self.metrics.runs_taken_over.add((launches.len() + reports.len()) as u64);
+        if launches.is_empty() && reports.is_empty() {
+            return Ok(launches);
+        }
         warn!(settled = reports.len(), launched_now = launches.len(), "took up what was left in flight");
         if !reports.is_empty() {
             self.sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;

@@ -1,8 +1,8 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
 use jiff::Timestamp;
-use punctual_plan::Fence;
-use punctual_store::{BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
+use punctual_plan::{Action, Fence};
+use punctual_store::{Attempt, BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
 
 use crate::batch::Sender;
@@ -17,18 +17,19 @@ pub(crate) struct Recovery<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Settles what the journal knows and gives back what was admitted and never launched.
+/// Settles what the journal knows and gives back what was admitted and never launched, of what is `taken` here.
 pub(crate) async fn recover<S: Store>(
     store: &S,
     sender: &Sender,
     recovery: Recovery<'_>,
+    taken: impl Fn(&Action) -> bool,
 ) -> Result<Vec<Launchable>, Error> {
     let Recovery { fence, now, .. } = recovery;
     let mut launches = Vec::new();
     loop {
         let left = store.take_over(fence, BATCH_MAX).await?;
         if left.is_empty() {
-            return Ok(launches);
+            return keep_own(store, fence, launches, taken).await;
         }
         let mut reports = Vec::new();
         for orphan in left {
@@ -42,6 +43,26 @@ pub(crate) async fn recover<S: Store>(
             sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
         }
     }
+}
+
+/// Hands back what is not this node's to launch: whoever can finds it as it was left.
+pub(crate) async fn keep_own<S: Store>(
+    store: &S,
+    fence: Fence,
+    launches: Vec<Launchable>,
+    taken: impl Fn(&Action) -> bool,
+) -> Result<Vec<Launchable>, Error> {
+    let (own, others): (Vec<_>, Vec<_>) =
+        launches.into_iter().partition(|run| taken(&run.definition.target.action));
+    for some in others.chunks(BATCH_MAX) {
+        store.hand_back(some.iter().map(|run| held(run, fence)).collect()).await?;
+    }
+    Ok(own)
+}
+
+/// An attempt that is held under a fence and was not launched.
+pub(crate) fn held(run: &Launchable, fence: Fence) -> Attempt {
+    Attempt { run: run.run, attempt: run.attempt, fence }
 }
 
 impl Recovery<'_> {

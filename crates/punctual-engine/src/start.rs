@@ -38,7 +38,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let time = Arc::new(Time::new(Arc::clone(&clock)));
         let asked = Moment::of(&*clock);
         let node = settings.node(clock.now());
-        let lasts = node.lease;
+        let (lasts, id) = (node.lease, node.id.clone());
         // The journal is this process's alone, so whoever wrote in it before is gone: nobody waits for those leases.
         for earlier in journal.fences() {
             store.leave(earlier).await?;
@@ -49,11 +49,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let lease = Arc::new(Lease::new(fence, asked, lasts));
         let sender = Sender::new(settings.chance.clone());
         let now = time.now();
-        let launches = recover(&*store, &sender, Recovery { journal: &journal, fence, now }).await?;
+        let recovery = Recovery { journal: &journal, fence, now };
+        let launches = recover(&*store, &sender, recovery, |action| targets.takes(action)).await?;
         journal.begin(fence).map_err(unusable)?;
         let (journal, metrics) = (Arc::new(Mutex::new(journal)), Arc::new(Metrics::default()));
         let mut engine =
-            assemble(Parts { store, time, lease, journal, metrics, sender, settings }, targets, &joined);
+            assemble(Parts { store, time, lease, journal, metrics, sender, settings, id }, targets, &joined);
         engine.launch(launches, fence);
         Ok(engine)
     }
@@ -68,6 +69,8 @@ struct Parts<S, C> {
     metrics: Arc<Metrics>,
     sender: Sender,
     settings: Settings,
+    /// The node's id.
+    id: String,
 }
 
 fn assemble<S: Store, C: Clock, T: Targets>(
@@ -75,7 +78,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     targets: Arc<T>,
     joined: &punctual_store::Joined,
 ) -> Engine<S, C, T> {
-    let Parts { store, time, lease, journal, metrics, sender, settings } = parts;
+    let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let (news, inbox) = mpsc::unbounded_channel();
     let (messages, wanted) = mpsc::channel(1);
     let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
@@ -121,6 +124,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         asked_ended_at: Timestamp::MIN,
         store,
         time,
+        id,
         settings,
         flights,
         settled,

@@ -39,7 +39,7 @@ pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use diff::{Declaration, Difference, Drift, FieldDrift, Stored, diff};
-pub use event::{Event, admission_event, end_event, plan_events};
+pub use event::{Event, Noted, admission_event, end_event, plan_events};
 pub use fires::{FiresChanged, fires_changed};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key, run_key};
 pub use limit::*;
@@ -61,5 +61,5 @@ pub use simulate::{
 };
 pub use state::{Anchors, Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, ProcessLimits, Queue, Target, Webhook};
-pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Why, local_instant, referred_runs, why};
+pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Upset, Why, local_instant, referred_runs, why};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};

@@ -23,6 +23,8 @@ pub(crate) fn status_detail(status: &Status) -> String {
     match status {
         Status::Active => String::new(),
         Status::PausedManual { by, note } => format!("{by}{UNIT}{note}"),
+        // Nobody's name is empty and followed by a name.
+        Status::Maintenance { by, note } => format!("{UNIT}{by}{UNIT}{note}"),
         Status::PausedInvalid { error } => error.clone(),
         Status::AutoDisabled { failures } => failures.to_string(),
         Status::Exhausted { at } => at.as_microsecond().to_string(),
@@ -36,8 +38,13 @@ pub(crate) fn read_status(name: &str, detail: &str) -> Result<Status, Error> {
     Ok(match name {
         "active" => Status::Active,
         "paused_manual" => {
-            let (by, note) = detail.split_once(UNIT).unwrap_or((detail, ""));
-            Status::PausedManual { by: by.to_owned(), note: note.to_owned() }
+            let said = detail.strip_prefix(UNIT);
+            let (by, note) = said.unwrap_or(detail).split_once(UNIT).unwrap_or((detail, ""));
+            let (by, note) = (by.to_owned(), note.to_owned());
+            match said {
+                Some(_) => Status::Maintenance { by, note },
+                None => Status::PausedManual { by, note },
+            }
         }
         "paused_invalid" => Status::PausedInvalid { error: detail.to_owned() },
         "auto_disabled" => Status::AutoDisabled { failures: u32::try_from(number()?).unwrap_or(u32::MAX) },
@@ -353,6 +360,7 @@ mod tests {
         for status in [
             Status::Active,
             Status::PausedManual { by: "ada".to_owned(), note: "two words\nand a line".to_owned() },
+            Status::Maintenance { by: "ada".to_owned(), note: "new disks".to_owned() },
             Status::PausedInvalid { error: "no zone".to_owned() },
             Status::AutoDisabled { failures: 5 },
             Status::Exhausted { at },

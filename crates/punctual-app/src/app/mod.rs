@@ -27,8 +27,8 @@ mod why;
 
 use jiff::Timestamp;
 use punctual_store::{
-    Access, AnyStore, Error, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, Selector, Store,
-    Written, to_microsecond,
+    Access, AnyStore, Error, INSTALLATION, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
+    Selector, Store, Written, to_microsecond,
 };
 
 pub use act::{CANCEL_MAX, Cancelled, Retried};
@@ -85,6 +85,13 @@ impl App {
     /// The org and user that are acted for.
     pub fn scope(&self) -> Scope {
         self.scope.clone()
+    }
+
+    /// What belongs to the installation and to no tenant: its pause, and what happened to its clocks. Nobody acts for
+    /// this org, and nothing of a tenant's is in it.
+    async fn of_installation(&self) -> Result<Scope, Failure> {
+        let org = self.store.org(Scope::Engine, INSTALLATION.to_owned()).await?;
+        Ok(Scope::Org { org, user: self.identity.user_id.clone() })
     }
 
     /// Who acts.

@@ -1,10 +1,10 @@
 //! Why: the inquiry about an instant, put together from what is stored.
 
-use jiff::Timestamp;
 use jiff::civil::DateTime;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Breaker, Inquiry, Neighbour, Origin, RangeRecord, Reason, Run, RunKey, ScheduleId, Upstream, Version,
-    When, Why, local_instant, referred_runs, why,
+    Breaker, Inquiry, Neighbour, Origin, RangeRecord, Reason, Run, RunKey, ScheduleId, Upset, Upstream,
+    Version, When, Why, local_instant, referred_runs, why,
 };
 use punctual_store::{
     AuditFilter, Cut, RangeRow, RunFilter, RunRow, ScheduleRow, Selector, Store, VersionRow,
@@ -20,6 +20,12 @@ const SLOTS_LOOK_MAX: u32 = 200;
 
 /// Events that are looked through for when a version had all its ticks.
 const EXHAUSTIONS_MAX: u32 = 1_000;
+
+/// How long before an instant, and after it was looked at, what happened to the clocks may have mattered.
+const UPSET_MARGIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// Of what happened to the clocks about an instant, at most this much is told.
+const UPSETS_MAX: u32 = 10;
 
 /// Runs of one second that are told of.
 const RUNS_MAX: u32 = 100;
@@ -118,7 +124,31 @@ impl App {
             breaker: Some(found.breaker),
             node: first.and_then(|row| row.node.clone()),
             lateness: first.and_then(admitted_after),
+            upsets: self.upsets(instant.at, first, now).await?,
         }))
+    }
+
+    /// What happened to the clocks of the run's node, or of any without one, from shortly before the instant until it
+    /// was looked at.
+    async fn upsets(
+        &self,
+        at: Timestamp,
+        run: Option<&RunRow>,
+        now: Timestamp,
+    ) -> Result<Vec<Upset>, Failure> {
+        let looked = run.and_then(|row| {
+            let ended = row.run.state.status().is_terminal().then_some(row.completed_at).flatten();
+            row.enqueued_at.or(row.started_at).or(ended)
+        });
+        let since = at.saturating_sub(UPSET_MARGIN).unwrap_or(at);
+        let until = looked.unwrap_or(now).saturating_add(UPSET_MARGIN).unwrap_or(now);
+        let filter = AuditFilter { since: Some(since), until: Some(until), ..AuditFilter::default() };
+        let mut events = self.clock_events(filter, UPSETS_MAX).await?;
+        if let Some(node) = run.and_then(|row| row.node.as_ref()) {
+            events.retain(|event| event.detail.contains(&format!("node `{node}`")));
+        }
+        events.sort_by_key(|event| (event.at, event.seq));
+        Ok(events.into_iter().map(|event| Upset { at: event.at, what: event.detail }).collect())
     }
 
     async fn look_up(&self, row: ScheduleRow, runs: Vec<RunRow>, at: Timestamp) -> Result<Found, Failure> {

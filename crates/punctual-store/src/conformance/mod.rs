@@ -14,6 +14,7 @@ pub mod isolation;
 pub mod keep;
 pub mod list;
 pub mod live;
+mod made;
 pub mod model;
 pub mod node;
 pub mod plan;
@@ -65,6 +66,9 @@ macro_rules! conformance {
                 a_stale_plan_writes_no_range,
                 a_slept_through_row_is_closed_with_its_event,
                 a_late_row_that_is_caught_up_fires_later,
+                armed_ticks_that_were_slept_through_are_one_decision,
+                a_row_that_has_started_is_not_closed_by_a_plan,
+                only_active_schedules_are_decided,
                 a_suppressed_tick_waits_with_its_verdict,
                 plannable_schedules_come_in_the_order_of_their_time,
                 plannable_schedules_keep_to_the_shards,
@@ -103,7 +107,10 @@ macro_rules! conformance {
                 a_shared_lane_is_not_taken_twice,
                 a_breaker_has_a_single_probe,
                 a_probe_is_not_taken_twice,
+                every_move_of_a_breaker_is_told_alike,
                 a_limit_in_flight_lets_runs_wait,
+                what_a_run_waited_for_is_kept,
+                whoever_had_its_turn_does_not_wait_any_more,
                 a_place_under_a_limit_is_not_taken_twice,
                 a_limit_per_minute_lets_runs_wait_for_the_next,
                 a_limit_may_skip_instead,
@@ -152,6 +159,7 @@ macro_rules! conformance {
                 an_edit_closes_what_is_due_and_leaves_what_runs,
                 a_pause_cancels_pending_retries,
                 a_pause_is_accounted_for_when_it_ends,
+                maintenance_is_accounted_for_by_its_own_name,
                 a_resumption_catches_up_by_its_policy,
                 a_deletion_frees_the_name_and_keeps_the_history,
                 a_deleted_schedule_cannot_be_changed,

@@ -16,7 +16,7 @@ use super::world::minute_of;
 use crate::stored::{floats_on, message_body, message_id};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
-    Launchable, Report, to_microsecond,
+    Illegible, Launchable, Report, to_microsecond,
 };
 
 impl Data {
@@ -52,7 +52,11 @@ impl Data {
         for key in chosen {
             match self.due_row(key) {
                 Ok(row) => batch.rows.extend(row),
-                Err(error) => batch.unreadable.push((key, error)),
+                Err(error) => {
+                    let schedule = self.runs.get(&key).map(|run| run.schedule);
+                    let illegible = |schedule| Illegible { run: key, schedule, error };
+                    batch.unreadable.extend(schedule.map(illegible));
+                }
             }
         }
         batch.world = self.world(&batch.rows, ask.now);
@@ -78,7 +82,7 @@ impl Data {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             verdict: run.reason.clone().filter(|_| run.status == RunStatus::Scheduled),
-            waiting: run.wait.clone().filter(|_| run.status == RunStatus::Waiting),
+            waiting: run.waiting().cloned(),
             attempt: run.attempt + 1,
             upstream: self.upstream(run),
             is_forced: run.is_forced,
@@ -215,7 +219,6 @@ impl Data {
             row.started_at = None;
             row.look_at = Some(deadline);
             row.reason = None;
-            row.wait = None;
             row.token = None;
             row.queue = queue;
         });

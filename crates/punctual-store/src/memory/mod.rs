@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 use tokio::sync::Notify;
 
 use crate::*;
@@ -158,6 +158,10 @@ impl Store for Memory {
         self.read("asking for the time", |data| Ok(data.now()))
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.read("looking at late schedules", |data| Ok(data.decidable(now, &schedules)))
+    }
+
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         self.read("looking for what wants planning", |data| Ok(data.plannable(&ask)))
     }
@@ -247,6 +251,13 @@ impl Store for Memory {
 
     async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
         self.read("looking for runs that ended", |data| Ok(data.ended(&attempts)))
+    }
+
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.write("noting an event", |data| {
+            data.note_of_installation(&event, at);
+            Ok(())
+        })
     }
 
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {

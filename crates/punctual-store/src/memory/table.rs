@@ -143,6 +143,7 @@ pub(super) struct RunRecord {
     /// The latest attempt that was admitted; 0 before the first.
     pub(super) attempt: u32,
     pub(super) is_forced: bool,
+    /// What it waited for last, if it ever did.
     pub(super) wait: Option<Waiting>,
     pub(super) fence: Option<Fence>,
     pub(super) queue: Option<String>,
@@ -157,6 +158,11 @@ impl RunRecord {
     /// Whether it may still be admitted.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.status, RunStatus::Scheduled | RunStatus::Waiting | RunStatus::Retrying)
+    }
+
+    /// What it waits for now, not what it waited for once.
+    pub(super) fn waiting(&self) -> Option<&Waiting> {
+        self.wait.as_ref().filter(|_| self.status == RunStatus::Waiting)
     }
 
     /// Whether it was never launched and may still be.

@@ -37,7 +37,7 @@ mod whole;
 mod world;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
 use crate::{
@@ -158,6 +158,10 @@ impl Store for Postgres {
         self.clock_now().await
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.read_decidable(now, &schedules).await
+    }
+
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         self.read_plannable(&ask).await
     }
@@ -232,6 +236,10 @@ impl Store for Postgres {
 
     async fn ended(&self, attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error> {
         self.ended_of(&attempts).await
+    }
+
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.note_of_installation(at, &event).await
     }
 
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {

@@ -1,6 +1,6 @@
 //! Admission: rows that are due, the world they are judged in, and what a launch needs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -20,10 +20,39 @@ pub struct DueBatch {
     pub undecided: HashSet<ScheduleKey>,
     /// Runs in flight that nobody has answered for in time.
     pub expired: Vec<Expired>,
-    /// What was wrong with those that cannot be read any more; they never stop the others.
-    pub unreadable: Vec<(RunKey, Error)>,
+    /// Those that cannot be read any more; they never stop the others.
+    pub unreadable: Vec<Illegible>,
     /// When the next row beyond them wants to be looked at.
     pub next_look_at: Option<Timestamp>,
+}
+
+impl DueBatch {
+    /// Schedules whose late ticks are one decision, and of which `plan` sees all: several of their ticks are due, or one
+    /// is late and there is more to look at than this batch holds; or ticks in the past were never planned.
+    pub fn stretches(&self, now: Timestamp) -> Vec<ScheduleKey> {
+        let is_cut = self.next_look_at.is_some_and(|next| next <= now);
+        let mut ticks: BTreeMap<ScheduleKey, usize> = BTreeMap::new();
+        for row in &self.rows {
+            if row.due.is_undecided(&row.launch.definition.policy) {
+                let is_unseen = is_cut && row.is_overtaken(now);
+                *ticks.entry(row.due.schedule).or_default() += if is_unseen { 2 } else { 1 };
+            }
+        }
+        let several = ticks.into_iter().filter(|(_, count)| *count > 1).map(|(schedule, _)| schedule);
+        let all: BTreeSet<ScheduleKey> = several.chain(self.undecided.iter().copied()).collect();
+        all.into_iter().collect()
+    }
+}
+
+/// A due row that cannot be read any more.
+#[derive(Clone, Debug)]
+pub struct Illegible {
+    /// The row.
+    pub run: RunKey,
+    /// Its schedule: if that cannot be read either, it is to be paused.
+    pub schedule: ScheduleKey,
+    /// What is wrong.
+    pub error: Error,
 }
 
 /// A due row: what the decision needs and what the launch needs.

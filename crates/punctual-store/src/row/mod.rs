@@ -11,7 +11,7 @@ mod schedule;
 mod settle;
 mod whole;
 
-pub use admit::{AdmitCommit, DueBatch, DueRow, Expired, Launchable};
+pub use admit::{AdmitCommit, DueBatch, DueRow, Expired, Illegible, Launchable};
 pub use audit::{Actor, AuditRow, Chain, OutboxRow, Retained, Retention, SealedThrough};
 pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Token};
 pub use filter::{AuditFilter, Cut, Listed, RunFilter, ScheduleFilter, Selector};

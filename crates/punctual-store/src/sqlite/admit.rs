@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Admission, Claim, Closed, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason,
-    RunKey, RunStatus, Schedule, ScheduleKey, Upstream, Verdict, Wait, Waiting, admission_event,
+    Admission, Claim, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason, RunKey,
+    RunStatus, Schedule, ScheduleKey, Upstream, Verdict, Wait, Waiting, admission_event, end_event,
 };
 use punctual_time::Anchor;
 use rusqlite::{CachedStatement, params};
 
 use super::audit::{About, record_event};
 use super::connection::{Db, doing, execute};
-use super::decode::{column, named, status};
+use super::decode::{column, named, status, tick};
 use super::open::{End, Waker, close, done_by, exhaust, go_on};
-use super::plan::{Place, PlanWriter};
 use super::settle::{self, Settling};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
@@ -136,8 +135,9 @@ impl Admitting<'_> {
             }
         }
         let commit = self.start(one)?;
-        if let Some(max) = max_runs.filter(|_| commit == Commit::Done) {
-            self.spend(one, max)?;
+        if commit == Commit::Done {
+            self.say(one)?;
+            max_runs.map_or(Ok(()), |max| self.spend(one, max))?;
         }
         Ok(commit)
     }
@@ -272,15 +272,21 @@ impl Admitting<'_> {
         version.map(|version| self.db.definition(schedule, version)).transpose()
     }
 
+    /// Writes what the audit log says of a verdict.
+    fn say(&self, one: &AdmitCommit) -> Result<(), Error> {
+        let Admission { run, schedule, .. } = one.admission;
+        let Some(event) = admission_event(&one.admission, one.row.due.scheduled_for) else { return Ok(()) };
+        let about = About::schedule(one.row.due.org, schedule, self.head.now).of_run(run);
+        record_event(self.db, about, &event)
+    }
+
     fn end(&self, one: &AdmitCommit, status: RunStatus, reason: &Reason) -> Result<Commit, Error> {
         let Admission { run, schedule, .. } = one.admission;
         let (due, now) = (&one.row.due, self.head.now);
         if close(self.db, &End { run, status, reason, at: now })? == Commit::Stale {
             return Ok(Commit::Stale);
         }
-        if let Some(event) = admission_event(&one.admission, due.scheduled_for) {
-            record_event(self.db, About::schedule(due.org, schedule, now).of_run(run), &event)?;
-        }
+        self.say(one)?;
         self.waker.behind(due.org, run)?;
         if due.origin == Origin::Tick {
             self.waker.upstream(due.org, &one.row.launch.definition.name)?;
@@ -325,13 +331,13 @@ impl Admitting<'_> {
         let status = if attempt > 0 { RunStatus::Failed } else { RunStatus::Skipped };
         close(db, &End { run, status, reason, at })?;
         let (definition, _) = db.readable(schedule, version)?;
-        if status == RunStatus::Skipped {
-            let closed = Closed { run, end: NonFire::Skipped(reason.clone()) };
-            PlanWriter::new(db, at)?.closed(Place::of(org, schedule, &definition), &definition, &closed)?;
-        } else {
-            self.waker.behind(org, run)?;
-            self.waker.upstream(org, &definition.name)?;
+        let skipped = db.first(sql!("row_tick"), [run.0], |row| tick(row, 0))?;
+        if let Some(tick) = skipped.filter(|_| status == RunStatus::Skipped) {
+            let event = end_event(tick, &NonFire::Skipped(reason.clone()));
+            record_event(db, About::schedule(org, schedule, at).of_run(run), &event)?;
         }
+        self.waker.behind(org, run)?;
+        self.waker.upstream(org, &definition.name)?;
         if origin == Origin::Tick { go_on(db, org, schedule, at) } else { exhaust(db, org, schedule, at) }
     }
 }

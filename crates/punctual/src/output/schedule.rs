@@ -129,6 +129,7 @@ pub(super) fn detail(row: &ScheduleRow) -> Option<String> {
     match &row.state.status {
         Status::PausedManual { by, note } if note.is_empty() => Some(format!("by {by}")),
         Status::PausedManual { by, note } => Some(format!("by {by}: {note}")),
+        Status::Maintenance { by, note } => Some(format!("for maintenance by {by}: {note}")),
         status => {
             let at = row.left_at.unwrap_or(row.updated_at);
             status.reason(at).map(|reason| reason.to_string())

@@ -232,6 +232,9 @@ impl Builder {
 
     async fn start(self, tasks: Vec<Task>, accepting: Accepting) -> Result<Scheduler, Error> {
         let set = self.set_name()?;
+        if let Some(problem) = name::org_problem(&self.org_id) {
+            return Err(Failure::invalid(problem, name::ORG_HINT).into());
+        }
         let terms = Terms {
             set,
             org_id: self.org_id.clone(),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::Clock;
-use punctual_plan::{Action, Fence, OrgKey, RunKey, Schedule, ScheduleId, ScheduleKey};
+use punctual_plan::{Action, Event, Fence, OrgKey, RunKey, Schedule, ScheduleId, ScheduleKey};
 use punctual_store::*;
 use tokio::sync::OwnedMutexGuard;
 
@@ -183,6 +183,13 @@ impl Store for Ledger {
         Ok(batch)
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        let _held = self.hold();
+        let mut batch = self.store.decidable(now, schedules).await?;
+        batch.ready.retain(|one| self.is_own(one.org, &one.definition));
+        Ok(batch)
+    }
+
     async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
         if let Some(idle) = self.still_idle(&ask) {
             return Ok(idle);
@@ -263,6 +270,7 @@ impl Store for Ledger {
     }
 
     hand_over! {
+        note(at: Timestamp, event: Event) -> ();
         commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
         admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Vec<Commit>;
         mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::asked::lived;
 use crate::ground::{Ground, Kind, block_on};
-use crate::story::{Story, outage, overlapping, pause};
+use crate::story::{Story, maintenance, outage, overlapping, pause};
 
 /// The links of an answer but that of the node, which only a real ledger knows.
 fn links(answer: &Value) -> Vec<(String, String, String)> {
@@ -32,10 +32,11 @@ fn check(ground: &Ground, story: &Story, instant: Timestamp) {
 }
 
 async fn every_story_agrees(kind: Kind) {
-    let stories: [(Story, &[&str]); 3] = [
+    let stories: [(Story, &[&str]); 4] = [
         (overlapping(), &["10:10:00", "10:20:00", "10:15:00", "10:30:00", "09:50:00"]),
         (outage(), &["10:10:00", "10:50:00", "11:00:00"]),
         (pause(), &["10:10:00", "10:20:00", "10:40:00", "10:50:00"]),
+        (maintenance(), &["10:10:00", "10:20:00", "10:40:00", "10:50:00"]),
     ];
     for (story, instants) in stories {
         let ground = lived(kind, &story).await;
@@ -53,6 +54,19 @@ fn a_simulated_story_and_a_real_ledger_agree() {
 #[test]
 fn a_simulated_story_and_a_real_ledger_agree_on_postgres() {
     block_on(every_story_agrees(Kind::Postgres));
+}
+
+#[test]
+fn a_tick_of_a_maintenance_says_so_with_its_note() {
+    block_on(async {
+        let ground = lived(Kind::Sqlite, &maintenance()).await;
+        let why = ground.json(&["why", "mail", "--at", "2026-01-01T10:20:00Z"]);
+        let verdict = why["verdict"].as_str().expect("text");
+        assert!(verdict.starts_with("it was missed (`maintenance`): maintenance since"), "{verdict}");
+        assert!(verdict.ends_with("new disks"), "{verdict}");
+        let log = ground.json(&["audit", "log", "--schedule", "mail"]).to_string();
+        assert!(log.contains("new disks") && !log.contains("paused by"), "{log}");
+    });
 }
 
 #[test]
