@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Action, Event, Fence, Outcome, Pace, ScheduleKey};
-use punctual_store::{Ask, AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
+use punctual_store::{
+    Ask, AttemptToken, BATCH_MAX, DueBatch, Error, Expired, Launchable, Report, Store, Whose,
+};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
@@ -15,7 +17,7 @@ use crate::admitter::{Admitter, Look};
 use crate::batch::Sender;
 use crate::flights::Flights;
 use crate::launch::{Targets, Why};
-use crate::launcher::Launcher;
+use crate::launcher::{Doors, Launcher};
 use crate::membership::{Beat, Membership};
 use crate::planner::{Planned, Planner};
 use crate::recover::held;
@@ -77,7 +79,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             let mut next = vec![];
             // A lease that is not certain any more gives no right to admit; the next heartbeat tells.
             let may_admit = self.membership.lease.certain(self.time.clock()).is_some();
-            if may_admit && !self.launcher.is_full() {
+            if may_admit {
                 let own = self.membership.own();
                 next.extend(self.admit(own).await);
                 if let Some(late) = self.membership.sweep(self.time.now()) {
@@ -216,15 +218,55 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
-        let look = match self.look(whose).await {
-            Ok(look) => look,
-            Err(problem) => {
-                self.complain(&problem, "due");
-                return Some(self.again_at());
-            }
+        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
+        let ask = Ask { now, whose, limit: BATCH_MAX };
+        let batch = match self.store.due(ask.clone()).await {
+            Ok(batch) => batch,
+            Err(problem) => return self.fail(&problem, "due"),
         };
-        let launcher = &self.launcher;
-        match self.admitter.pass(&*self.store, look, |action| launcher.takes(action)).await {
+        let aside = match self.stretches(&batch, now).await {
+            Ok(stretches) => stretches,
+            Err(problem) => return self.fail(&problem, "plan"),
+        };
+        let stretches: Vec<ScheduleKey> = aside.iter().copied().collect();
+        let next = self.admit_batch(Look { now, batch, may_plan, aside }).await;
+        if stretches.is_empty() {
+            return next;
+        }
+        // What was slept through is decided after what was not is launched, each schedule's as one, and what fires of it
+        // is admitted.
+        tokio::task::yield_now().await;
+        if let Err(problem) = self.planner.decide(&*self.store, &stretches, now).await {
+            return self.fail(&problem, "plan");
+        }
+        match self.store.due(ask).await {
+            Ok(batch) => self.admit_batch(Look { now, batch, may_plan, aside: BTreeSet::new() }).await,
+            Err(problem) => self.fail(&problem, "due"),
+        }
+    }
+
+    /// Schedules of which several due ticks are one decision, as far as this node may plan.
+    async fn stretches(&mut self, batch: &DueBatch, now: Timestamp) -> Result<BTreeSet<ScheduleKey>, Error> {
+        if !self.membership.may_plan() {
+            return Ok(BTreeSet::new());
+        }
+        let mut stretches = batch.stretches();
+        let unsure: Vec<ScheduleKey> = batch.unsure(now).into_iter().collect();
+        for some in unsure.chunks(BATCH_MAX) {
+            let found = self.store.decidable(now, some.to_vec()).await?.ready;
+            stretches.extend(found.iter().filter(|one| one.is_stretch()).map(|one| one.schedule));
+        }
+        Ok(stretches)
+    }
+
+    /// A step failed: when to try again.
+    fn fail(&mut self, problem: &Error, step: &'static str) -> Option<Timestamp> {
+        self.complain(problem, step);
+        Some(self.again_at())
+    }
+
+    async fn admit_batch(&mut self, look: Look) -> Option<Timestamp> {
+        match self.admitter.pass(&*self.store, look, &self.launcher).await {
             Ok(admitted) => {
                 if admitted.undecided > 0 {
                     self.plan_at = Some(Timestamp::MIN);
@@ -235,25 +277,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 self.pause_illegible(admitted.illegible).await;
                 admitted.next_look_at
             }
-            Err(problem) => {
-                self.complain(&problem, "admit");
-                Some(self.again_at())
-            }
+            Err(problem) => self.fail(&problem, "admit"),
         }
-    }
-
-    /// Finds what is due. Of what was slept through, a schedule's ticks are one decision: it is made before any of them
-    /// is admitted.
-    async fn look(&mut self, whose: Whose) -> Result<Look, Error> {
-        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
-        let ask = Ask { now, whose, limit: BATCH_MAX };
-        let mut batch = self.store.due(ask.clone()).await?;
-        let stretches = if may_plan { batch.stretches(now) } else { Vec::new() };
-        if !stretches.is_empty() {
-            self.planner.decide(&*self.store, &stretches, now).await?;
-            batch = self.store.due(ask).await?;
-        }
-        Ok(Look { now, batch, may_plan })
     }
 
     /// Pauses schedules at once whose definition cannot be read when a row of theirs is due.

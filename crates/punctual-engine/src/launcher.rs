@@ -1,9 +1,10 @@
 //! Launcher: the only step that acts on the world. It checks the lease and notes each launch before it happens.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Fence, Outcome};
+use punctual_plan::{Action, Fence, Outcome, Room};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -11,7 +12,7 @@ use tracing::debug;
 
 use crate::flights::{Flight, Flights};
 use crate::journal::Journal;
-use crate::lanes::{Lanes, Placed, WAITING_MAX};
+use crate::lanes::{LaneKey, Lanes, Placed};
 use crate::launch::{Cancel, Finished, Launch, LiveOutput, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
@@ -44,7 +45,7 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
 
     /// Hands over a run and returns at once. One that waits in a queue is left to its workers.
     pub(crate) fn launch(&mut self, run: Launchable, fence: Fence) {
-        if matches!(run.definition.target.action, Action::Queue(_)) {
+        if !is_launched(&run.definition.target.action) {
             return;
         }
         let (canceller, _) = Cancel::pair();
@@ -80,16 +81,6 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         }
     }
 
-    /// Whether runs that go there are this node's to launch.
-    pub(crate) fn takes(&self, action: &Action) -> bool {
-        self.shared.targets.takes(action)
-    }
-
-    /// Whether so many wait for a place that no more shall be admitted.
-    pub(crate) fn is_full(&self) -> bool {
-        self.shared.lanes().waiting() >= WAITING_MAX
-    }
-
     /// Launches nothing more, and gives back what was admitted and not launched.
     pub(crate) fn close(&self) -> Vec<Launchable> {
         self.shared.lanes().close()
@@ -114,6 +105,30 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
     pub(crate) fn abandon(mut self) {
         self.tasks.detach_all();
         self.shared.tell(News::Close);
+    }
+}
+
+/// Whether a run that goes there is launched by the node; one that waits in a queue is left to its workers.
+pub(crate) fn is_launched(action: &Action) -> bool {
+    !matches!(action, Action::Queue(_))
+}
+
+/// What the admitter has to know of a launcher.
+pub(crate) trait Doors {
+    /// Whether runs that go there are this node's to launch.
+    fn takes(&self, action: &Action) -> bool;
+
+    /// Of targets to which so many rows want to go, those that do not take all of them.
+    fn rooms(&self, wanted: &HashMap<LaneKey, usize>, now: Timestamp) -> HashMap<LaneKey, Room>;
+}
+
+impl<C: Clock, T: Targets> Doors for Launcher<C, T> {
+    fn takes(&self, action: &Action) -> bool {
+        self.shared.targets.takes(action)
+    }
+
+    fn rooms(&self, wanted: &HashMap<LaneKey, usize>, now: Timestamp) -> HashMap<LaneKey, Room> {
+        self.shared.lanes().rooms(wanted, now)
     }
 }
 

@@ -62,4 +62,4 @@ pub use simulate::{
 pub use state::{Anchors, Counters, State, Status};
 pub use target::{Action, CloudEvents, Method, Object, Process, ProcessLimits, Queue, Target, Webhook};
 pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Upset, Why, local_instant, referred_runs, why};
-pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};
+pub use world::{Lane, OrgLimits, OrgUse, OverLimit, Room, RunsLeft, Standing, Traffic, Upstream, World};

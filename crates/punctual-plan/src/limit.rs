@@ -59,6 +59,9 @@ pub const WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// Runs of one schedule that wait for their turn; a further one is skipped.
 pub const QUEUE_MAX: u32 = 100;
 
+/// Rows that find their target full are looked at again so far apart: ten thousand a second, however many they are.
+pub const ROOM_STEP: SignedDuration = SignedDuration::from_micros(100);
+
 /// Failures in a row that open a circuit breaker.
 pub const BREAKER_THRESHOLD: u32 = 5;
 

@@ -112,11 +112,12 @@ pub struct State {
     pub anchors: Anchors,
 }
 
-/// When a tick of a schedule last started and ended. Further attempts are no further starts, and runs that a person or
-/// another schedule asked for move no tick.
+/// When a tick of a schedule last started and ended. It starts when it fires, which is its admission: that a run then
+/// waits for a place, or in a queue for a worker, moves no tick. Further attempts are no further starts, and runs that a
+/// person or another schedule asked for move no tick either.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchors {
-    /// When a tick was last launched for the first time.
+    /// When a tick was last admitted for the first time.
     pub start: Option<Timestamp>,
     /// When a tick that was launched last ended.
     pub finish: Option<Timestamp>,

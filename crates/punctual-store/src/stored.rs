@@ -59,6 +59,7 @@ pub(crate) fn wait_columns(wait: &Wait) -> (&'static str, String) {
         Wait::Turn { behind } => ("turn", behind.0.to_string()),
         Wait::Upstream { schedule } => ("upstream", schedule.clone()),
         Wait::Limit { limit } => ("limit", limit.name().to_owned()),
+        Wait::Room { target, again_at } => ("room", format!("{} {target}", again_at.as_microsecond())),
     }
 }
 
@@ -68,6 +69,11 @@ pub(crate) fn read_wait(kind: &str, wanted: &str) -> Result<Wait, Error> {
     match kind {
         "turn" => Ok(Wait::Turn { behind: RunKey(wanted.parse().map_err(|_| unknown())?) }),
         "upstream" => Ok(Wait::Upstream { schedule: wanted.to_owned() }),
+        "room" => {
+            let (again_at, target) = wanted.split_once(' ').ok_or_else(unknown)?;
+            let again_at = from_micros(again_at.parse().map_err(|_| unknown())?)?;
+            Ok(Wait::Room { target: target.to_owned(), again_at })
+        }
         "limit" => Ok(Wait::Limit { limit: wanted.parse::<OrgLimit>().map_err(|_| unknown())? }),
         _ => Err(unknown()),
     }
@@ -105,13 +111,15 @@ pub(crate) fn answer_by(definition: &Schedule, admitted: Timestamp) -> Timestamp
     admitted.saturating_add(longest).unwrap_or(Timestamp::MAX)
 }
 
-/// When a waiting row wants to be looked at: at its deadline, or when the next minute gives room.
+/// When a waiting row wants to be looked at: at its deadline, when the next minute gives room, or when its target may
+/// have room.
 pub(crate) fn wait_look_at(waiting: &Waiting, now: Timestamp) -> Timestamp {
     match waiting.wait {
         Wait::Limit { limit: OrgLimit::PerMinute } => {
             let next = Timestamp::from_second((minute(now) + 1) * 60).unwrap_or(Timestamp::MAX);
             waiting.deadline.min(next)
         }
+        Wait::Room { again_at, .. } => waiting.deadline.min(again_at),
         _ => waiting.deadline,
     }
 }
@@ -371,6 +379,7 @@ mod tests {
             Wait::Turn { behind: RunKey(7) },
             Wait::Upstream { schedule: "load".to_owned() },
             Wait::Limit { limit: OrgLimit::PerMinute },
+            Wait::Room { target: "a b".to_owned(), again_at: at },
         ] {
             let (kind, wanted) = wait_columns(&wait);
             assert_eq!(read_wait(kind, &wanted).unwrap(), wait);

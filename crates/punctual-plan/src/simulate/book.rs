@@ -344,6 +344,8 @@ impl Book {
                     Wait::Turn { behind } => *behind == run || self.lane(row.desk) == lane,
                     Wait::Upstream { schedule } => *schedule == name,
                     Wait::Limit { limit } => *limit == OrgLimit::InFlight,
+                    // A simulated target always has room.
+                    Wait::Room { .. } => false,
                 },
                 _ => false,
             }

@@ -281,7 +281,7 @@ impl<'a> Facts<'a> {
         let waited = self.waiting().map_or(Step::Spec, |waiting| match waiting.wait {
             Wait::Upstream { .. } => Step::Dependency,
             Wait::Turn { .. } => Step::Overlap,
-            Wait::Limit { .. } => Step::Limits,
+            Wait::Limit { .. } | Wait::Room { .. } => Step::Limits,
         });
         let reached = match self.matter {
             Matter::Run(run) if !run.attempts.is_empty() => Step::Outcome,

@@ -209,6 +209,9 @@ fn limits(facts: &Facts<'_>) -> Link {
     }
     let text = match facts.waiting().map(|waiting| &waiting.wait) {
         Some(Wait::Limit { limit }) => format!("it had to wait for room under the org's limit `{limit}`"),
+        Some(Wait::Room { target, .. }) => {
+            format!("its org had room; at its target `{target}` too many waited for their launch already")
+        }
         _ if facts.is_asked(Step::Limits) => "its org had room".to_owned(),
         _ => "its org's limits did not matter".to_owned(),
     };

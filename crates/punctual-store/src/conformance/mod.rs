@@ -209,6 +209,7 @@ macro_rules! conformance {
                 runs_are_filtered,
                 events_are_listed_and_filtered,
                 counts_are_those_of_the_scope,
+                events_of_the_installation_are_no_tenants,
             }
             document {
                 a_document_replaces_its_own_version,

@@ -261,7 +261,7 @@ impl<S: Store> Stage<S> {
 
     /// Lets several late ticks of a schedule be one decision, as a node does before it admits.
     pub async fn decide(&self, now: Timestamp) {
-        let stretches = self.due(now).await.stretches(now);
+        let stretches = self.due(now).await.stretches().into_iter().collect();
         let batch = self.store.decidable(now, stretches).await.expect("the store answers");
         let plans = batch.ready.iter().map(|ready| planned(ready, now)).collect();
         self.commit(plans, now).await;

@@ -13,7 +13,7 @@ use super::data::Data;
 use super::life::Ending;
 use super::table::{BreakerRecord, Kept, MessageRecord, RunRecord};
 use super::world::minute_of;
-use crate::stored::{floats_on, message_body, message_id};
+use crate::stored::{floats_on, message_body, message_id, wait_look_at};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
     Illegible, Launchable, Report, to_microsecond,
@@ -296,14 +296,8 @@ impl Data {
             since: to_microsecond(waiting.since),
             deadline: to_microsecond(waiting.deadline),
         };
-        let look_at = match &waiting.wait {
-            Wait::Limit { limit: OrgLimit::PerMinute } => {
-                let next = Timestamp::from_second((minute_of(now) + 1) * 60).unwrap_or(waiting.deadline);
-                waiting.deadline.min(next)
-            }
-            _ if self.is_over(run, &waiting.wait, now) => to_microsecond(now),
-            _ => waiting.deadline,
-        };
+        let is_over = self.is_over(run, &waiting.wait, now);
+        let look_at = to_microsecond(if is_over { now } else { wait_look_at(&waiting, now) });
         self.change_run(run, |row| {
             row.status = RunStatus::Waiting;
             row.wait = Some(waiting);
@@ -327,7 +321,7 @@ impl Data {
             Wait::Limit { limit: OrgLimit::InFlight } => self
                 .org_use(row.org, now)
                 .is_none_or(|used| used.limits.in_flight_max.is_none_or(|max| used.in_flight < max)),
-            Wait::Limit { limit: OrgLimit::PerMinute } => false,
+            Wait::Limit { limit: OrgLimit::PerMinute } | Wait::Room { .. } => false,
         }
     }
 

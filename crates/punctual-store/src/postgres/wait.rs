@@ -78,7 +78,7 @@ pub(super) async fn hold_waits(
                 waiters.orgs.insert(org);
                 waiters.for_rooms.push((run, org));
             }
-            Wait::Limit { limit: OrgLimit::PerMinute } => {}
+            Wait::Limit { limit: OrgLimit::PerMinute } | Wait::Room { .. } => {}
         }
     }
     waiters.find_upstream(tx, upstream).await?;

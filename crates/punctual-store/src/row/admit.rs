@@ -1,6 +1,6 @@
 //! Admission: rows that are due, the world they are judged in, and what a launch needs.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -27,20 +27,29 @@ pub struct DueBatch {
 }
 
 impl DueBatch {
-    /// Schedules whose late ticks are one decision, and of which `plan` sees all: several of their ticks are due, or one
-    /// is late and there is more to look at than this batch holds; or ticks in the past were never planned.
-    pub fn stretches(&self, now: Timestamp) -> Vec<ScheduleKey> {
-        let is_cut = self.next_look_at.is_some_and(|next| next <= now);
-        let mut ticks: BTreeMap<ScheduleKey, usize> = BTreeMap::new();
-        for row in &self.rows {
-            if row.due.is_undecided(&row.launch.definition.policy) {
-                let is_unseen = is_cut && row.is_overtaken(now);
-                *ticks.entry(row.due.schedule).or_default() += if is_unseen { 2 } else { 1 };
+    /// Schedules whose late ticks are one decision: several of their ticks are due, or ticks in the past were never
+    /// planned.
+    pub fn stretches(&self) -> BTreeSet<ScheduleKey> {
+        let (mut seen, mut stretches) =
+            (HashSet::new(), self.undecided.iter().copied().collect::<BTreeSet<_>>());
+        for row in self.rows.iter().filter(|row| row.due.is_undecided(&row.launch.definition.policy)) {
+            if !seen.insert(row.due.schedule) {
+                stretches.insert(row.due.schedule);
             }
         }
-        let several = ticks.into_iter().filter(|(_, count)| *count > 1).map(|(schedule, _)| schedule);
-        let all: BTreeSet<ScheduleKey> = several.chain(self.undecided.iter().copied()).collect();
-        all.into_iter().collect()
+        stretches
+    }
+
+    /// Schedules of which one tick is late here, and more may be due: there is more to look at than this batch holds.
+    pub fn unsure(&self, now: Timestamp) -> BTreeSet<ScheduleKey> {
+        if self.next_look_at.is_none_or(|next| next > now) {
+            return BTreeSet::new();
+        }
+        let is_late =
+            |row: &&DueRow| row.due.is_undecided(&row.launch.definition.policy) && row.is_overtaken(now);
+        let late: BTreeSet<ScheduleKey> =
+            self.rows.iter().filter(is_late).map(|row| row.due.schedule).collect();
+        late.difference(&self.stretches()).copied().collect()
     }
 }
 
@@ -65,6 +74,11 @@ pub struct DueRow {
 }
 
 impl DueRow {
+    /// Whether it is to be decided together with the other late ticks of its schedule.
+    pub fn is_of_stretch(&self, now: Timestamp) -> bool {
+        self.due.is_undecided(&self.launch.definition.policy) || self.is_overtaken(now)
+    }
+
     /// Whether a later tick of its schedule may have come meanwhile: it is an armed tick or a retry, and a second late.
     /// A retry and the ticks that came after it are judged together: one of them may take its place.
     pub fn is_overtaken(&self, now: Timestamp) -> bool {

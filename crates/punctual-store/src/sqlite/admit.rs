@@ -17,7 +17,7 @@ use super::open::{End, Waker, close, done_by, exhaust, go_on};
 use super::settle::{self, Settling};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
-use crate::stored::{floats_on, message_body, message_id, queue_of};
+use crate::stored::{floats_on, message_body, message_id, queue_of, wait_look_at};
 use crate::{ANSWER_MARGIN_S, AdmitCommit, Batch, Commit, DueRow, Error};
 
 /// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
@@ -222,11 +222,8 @@ impl Admitting<'_> {
     }
 
     fn wait(&mut self, one: &AdmitCommit, waiting: &Waiting) -> Result<Commit, Error> {
-        let look_at = match &waiting.wait {
-            Wait::Limit { limit: OrgLimit::PerMinute } => waiting.deadline.min(next_minute(self.head.now)),
-            wait if self.is_over(one, wait)? => self.head.now,
-            _ => waiting.deadline,
-        };
+        let is_over = self.is_over(one, &waiting.wait)?;
+        let look_at = if is_over { self.head.now } else { wait_look_at(waiting, self.head.now) };
         let (kind, wanted) = crate::stored::wait_columns(&waiting.wait);
         let row = params![
             one.admission.run.0,
@@ -262,7 +259,7 @@ impl Admitting<'_> {
                 let used = org_use(self.db, due.org, self.head.now)?.in_flight;
                 Ok(limits.runs_in_flight.is_none_or(|max| used < max))
             }
-            Wait::Limit { limit: OrgLimit::PerMinute } => Ok(false),
+            Wait::Limit { limit: OrgLimit::PerMinute } | Wait::Room { .. } => Ok(false),
         }
     }
 
@@ -340,10 +337,4 @@ impl Admitting<'_> {
         self.waker.upstream(org, &definition.name)?;
         if origin == Origin::Tick { go_on(db, org, schedule, at) } else { exhaust(db, org, schedule, at) }
     }
-}
-
-/// When the next minute begins.
-fn next_minute(at: Timestamp) -> Timestamp {
-    let second = (at.as_second().div_euclid(60) + 1) * 60;
-    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
 }

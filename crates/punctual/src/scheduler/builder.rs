@@ -17,7 +17,7 @@ use super::memory::MemoryLedger;
 use super::set::{Accepting, Set};
 use super::task::{Task, signed};
 use super::{Error, Scheduler};
-use crate::{Database, Failure, zone_name};
+use crate::{Database, Failure, name, zone_name};
 
 /// How long a stop waits for runs, unless it is said otherwise.
 const DRAIN_FOR: Duration = Duration::from_secs(30);
