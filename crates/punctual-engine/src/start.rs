@@ -20,7 +20,7 @@ use crate::planner::Planner;
 use crate::recover::{Recovery, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
-use crate::{Clock, Engine, JournalPlace, Metrics, Settings};
+use crate::{Clock, Engine, JournalPlace, Metrics, Settings, Tuner};
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
@@ -89,10 +89,12 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
     };
+    let tuner = Tuner::new(settings.tuning());
+    let pace = settings.tuning().pace;
     let duties = Duties {
         store: Arc::clone(&store),
         time: Arc::clone(&time),
-        retention: settings.retention,
+        tuning: tuner.heard(),
         metrics: Arc::clone(&metrics),
     };
     let shared = Shared {
@@ -109,13 +111,15 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     let node = membership::Shared { lease, sender: sender.clone(), metrics: Arc::clone(&metrics), journal };
     Engine {
         watch: Watch::new(time.clock()),
-        planner: Planner::new(&node, settings.bounded_pace()),
-        admitter: Admitter::new(&node, settings.bounded_pace()),
+        planner: Planner::new(&node, pace),
+        admitter: Admitter::new(&node, pace),
         membership: Membership::new(joined, node),
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
         duties: only(settings.task(duties.run(wanted))),
-        pace: settings.bounded_pace(),
+        pace,
+        tuning: tuner.heard(),
+        tuner,
         plan_at: Some(Timestamp::MIN),
         ask_ended_at: None,
         asked_ended_at: Timestamp::MIN,

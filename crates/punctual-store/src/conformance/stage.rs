@@ -292,6 +292,7 @@ impl<S: Store> Stage<S> {
                 scheduled_for: second,
                 fire_at: now,
                 is_forced: false,
+                payload: None,
             },
         )
     }

@@ -94,7 +94,7 @@ impl Data {
         if let Some(why) = self.unusable(run.org, definition) {
             return Err(Error::corrupt(why));
         }
-        Ok(Launchable {
+        let launch = Launchable {
             run: key,
             schedule: run.schedule,
             org: run.org,
@@ -104,7 +104,8 @@ impl Data {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             attempt,
-        })
+        };
+        Ok(launch.carrying(run.payload.clone()))
     }
 
     pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
