@@ -32,6 +32,8 @@ pub(crate) struct Duties<S, C> {
     pub(crate) store: Arc<S>,
     pub(crate) time: Arc<Time<C>>,
     pub(crate) tuning: watch::Receiver<Tuning>,
+    /// How long nothing is looked for at least.
+    pub(crate) idle: Duration,
     pub(crate) metrics: Arc<Metrics>,
 }
 
@@ -54,15 +56,15 @@ impl<S: Store, C: Clock> Duties<S, C> {
             let now = Instant::now();
             if order_at <= now {
                 let is_more = self.told("order", self.order().await).unwrap_or_default();
-                order_at = now + if is_more { RETAIN_PAUSE } else { ORDER_EVERY };
+                order_at = now + if is_more { RETAIN_PAUSE } else { ORDER_EVERY.max(self.idle) };
             }
             if retain_at <= now {
                 let is_more = self.told("retain", self.retain().await).unwrap_or_default();
-                retain_at = now + if is_more { RETAIN_PAUSE } else { RETAIN_EVERY };
+                retain_at = now + if is_more { RETAIN_PAUSE } else { RETAIN_EVERY.max(self.idle) };
             }
             if count_at <= now {
                 self.told("stats", self.count().await);
-                count_at = now + COUNT_EVERY;
+                count_at = now + COUNT_EVERY.max(self.idle);
             }
         }
     }

@@ -121,7 +121,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// How long to sleep: never longer than a tick, so that a clock that was set is noticed.
     fn until(&self, next: Option<Timestamp>) -> Duration {
-        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO);
+        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO).max(self.settings.idle);
         let until = |next: Timestamp| Duration::try_from(next.duration_since(self.time.now()));
         next.map_or(tick, |next| until(next).unwrap_or(Duration::ZERO).min(tick))
     }

@@ -25,6 +25,9 @@ pub struct Settings {
     pub drain_for: Duration,
     /// How long rows are kept.
     pub retention: Retention,
+    /// How long it sleeps at least when nothing is known to be due. It is zero but for a store that nobody else writes
+    /// into and a clock that wakes the engine when it is set.
+    pub idle: Duration,
     /// Where ids come from.
     pub chance: Chance,
     /// What lets the node stand still, as a stopped process does.
@@ -45,6 +48,7 @@ impl Settings {
             pace: Pace::default(),
             drain_for: Duration::from_secs(30),
             retention: Retention::default(),
+            idle: Duration::ZERO,
             chance: Chance::of_host(),
             #[cfg(feature = "harness")]
             gate: crate::harness::Gate::default(),

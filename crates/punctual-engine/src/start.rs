@@ -70,11 +70,25 @@ struct Parts<S, C> {
     settings: Settings,
 }
 
+impl<S: Store, C: Clock> Parts<S, C> {
+    fn duties(&self, tuner: &Tuner) -> Duties<S, C> {
+        Duties {
+            store: Arc::clone(&self.store),
+            time: Arc::clone(&self.time),
+            tuning: tuner.heard(),
+            idle: self.settings.idle,
+            metrics: Arc::clone(&self.metrics),
+        }
+    }
+}
+
 fn assemble<S: Store, C: Clock, T: Targets>(
     parts: Parts<S, C>,
     targets: Arc<T>,
     joined: &punctual_store::Joined,
 ) -> Engine<S, C, T> {
+    let tuner = Tuner::new(parts.settings.tuning());
+    let (duties, pace) = (parts.duties(&tuner), parts.settings.tuning().pace);
     let Parts { store, time, lease, journal, metrics, sender, settings } = parts;
     let (news, inbox) = mpsc::unbounded_channel();
     let (messages, wanted) = mpsc::channel(1);
@@ -88,14 +102,6 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
-    };
-    let tuner = Tuner::new(settings.tuning());
-    let pace = settings.tuning().pace;
-    let duties = Duties {
-        store: Arc::clone(&store),
-        time: Arc::clone(&time),
-        tuning: tuner.heard(),
-        metrics: Arc::clone(&metrics),
     };
     let shared = Shared {
         time: Arc::clone(&time),

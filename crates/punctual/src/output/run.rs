@@ -151,7 +151,7 @@ fn text(row: &RunRow, zone: &TimeZone) -> String {
         ("version", own.definition_version.to_string()),
         ("tz database", or_none(own.tz_version)),
     ];
-    let mut said: String = fields.iter().map(|(name, value)| format!("{name:<16}  {value}\n")).collect();
+    let mut said: String = fields.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
     if !row.run.attempts.is_empty() {
         let cells = row.run.attempts.iter().map(|one| {
             let took = one.ended_at.map(|end| short(end.duration_since(one.started_at)));

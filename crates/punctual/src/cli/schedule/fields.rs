@@ -24,10 +24,19 @@ pub(crate) struct RequestFields(pub(crate) Fields);
 /// Flags that mean something to a single item on a queue, beside those of the queue itself.
 const OF_REQUESTS: [&str; 5] = ["retry-after", "run-timeout", "delivery", "payload", "description"];
 
+/// Flags that say when, which a request has no use for.
+pub(super) const WAYS: [&str; 6] = ["cron", "schedule", "every", "at", "after", "on"];
+
 impl Args for RequestFields {
     fn augment_args(command: Command) -> Command {
-        let is_meant = |flag: &&Flag| flag.target == Some("queue") || OF_REQUESTS.contains(&flag.name);
-        FLAGS.iter().filter(is_meant).fold(command, |command, flag| command.arg(arg(flag)))
+        FLAGS.iter().fold(command, |command, flag| match flag {
+            flag if flag.target == Some("queue") || OF_REQUESTS.contains(&flag.name) => {
+                command.arg(arg(flag))
+            }
+            // Not offered, but who gives it is told what to do instead.
+            flag if WAYS.contains(&flag.name) => command.arg(arg(flag).hide(true)),
+            _ => command,
+        })
     }
 
     fn augment_args_for_update(command: Command) -> Command {

@@ -5,7 +5,7 @@ use punctual::{App, Failure, Kind, Triggered, Wanted};
 use punctual_plan::{Object, RunStatus};
 use serde_json::Value;
 
-use super::fields::{RequestFields, TOLD};
+use super::fields::{RequestFields, TOLD, WAYS};
 use super::which::{Meant, Whose};
 use crate::output::{Output, note, schedules};
 
@@ -122,6 +122,12 @@ impl Request {
             return Err(Failure::invalid(
                 "a request goes to a queue",
                 "give `--queue`, or `--worker-type` for the queue of the same name",
+            ));
+        }
+        if let Some(way) = WAYS.into_iter().find(|way| keys.contains_key(*way)) {
+            return Err(Failure::invalid(
+                format!("`--{way}` has no meaning here: a request is made at once"),
+                "use `punctual schedule create` for what comes later",
             ));
         }
         let wanted = Wanted { request_key: create.request_key.clone(), is_forced: true, payload: None };
