@@ -23,10 +23,10 @@ pub fn problem(name: &str) -> Option<String> {
 const OWN_ORGS: &str = "punctual:";
 
 /// What to do about an org that cannot be used.
-pub(crate) const ORG_HINT: &str = "choose a short name, such as `acme`";
+pub const ORG_HINT: &str = "choose a short name, such as `acme`";
 
 /// What is wrong with the id of an org that somebody wants to act for.
-pub(crate) fn org_problem(org_id: &str) -> Option<String> {
+pub fn org_problem(org_id: &str) -> Option<String> {
     match problem(org_id) {
         None if org_id.starts_with(OWN_ORGS) => Some(format!("`{org_id}` is kept for the installation")),
         other => other,

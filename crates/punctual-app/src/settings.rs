@@ -52,6 +52,8 @@ enum Shape {
     Duration,
     /// How much is logged.
     Level,
+    /// How it is logged.
+    Format,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -63,8 +65,6 @@ pub struct Described {
     pub what: &'static str,
     /// Its value without anybody's word.
     pub default: &'static str,
-    /// Whether a running server takes a new value when it is told to reload.
-    pub is_reloaded: bool,
     shape: Shape,
 }
 
@@ -81,13 +81,13 @@ impl Described {
 }
 
 const fn described(name: &'static str, default: &'static str, shape: Shape, what: &'static str) -> Described {
-    Described { name, what, default, is_reloaded: false, shape }
+    Described { name, what, default, shape }
 }
 
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 11] = [
+pub static SETTINGS: [Described; 12] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -118,13 +118,8 @@ pub static SETTINGS: [Described; 11] = [
     ),
     described("keep_failures", "90d", Shape::Duration, "how long failed runs are kept"),
     described("keep_audit", "365d", Shape::Duration, "how long events of the audit log are kept"),
-    Described {
-        name: "log_level",
-        what: "how much is logged: error, warn, info, debug or trace",
-        default: "info",
-        is_reloaded: true,
-        shape: Shape::Level,
-    },
+    described("log_level", "info", Shape::Level, "how much is logged: error, warn, info, debug or trace"),
+    described("log_format", "auto", Shape::Format, "how it is logged: text, json, or auto by where it goes"),
 ];
 
 /// Keys of `settings:` in a file of schedules that are about its schedules, and not about the installation.
@@ -326,6 +321,11 @@ impl Settings {
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
     }
+
+    /// How it is logged: `text`, `json` or `auto`.
+    pub fn log_format(&self) -> &str {
+        &self.get("log_format").value
+    }
 }
 
 fn milliseconds(count: u64) -> SignedDuration {
@@ -340,10 +340,16 @@ fn catch_up(text: &str) -> Option<CatchUp> {
     text.trim().to_lowercase().parse().ok()
 }
 
+const LEVELS: [&str; 5] = ["error", "warn", "info", "debug", "trace"];
+const FORMATS: [&str; 3] = ["auto", "text", "json"];
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// The words of a policy.
 fn words<T: Named>() -> String {
-    let names: Vec<String> = T::NAMES.iter().map(|name| format!("`{name}`")).collect();
-    format!("write one of {}", names.join(", "))
+    format!("write one of {}", quoted(T::NAMES))
 }
 
 fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failure> {
@@ -355,7 +361,8 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => overlap(text).is_some(),
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
-        Shape::Level => ["error", "warn", "info", "debug", "trace"].contains(&text),
+        Shape::Level => LEVELS.contains(&text),
+        Shape::Format => FORMATS.contains(&text),
     };
     if is_good {
         return Ok(());
@@ -367,7 +374,8 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => words::<Overlap>(),
         Shape::CatchUp => words::<CatchUp>(),
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
-        Shape::Level => "write `error`, `warn`, `info`, `debug` or `trace`".to_owned(),
+        Shape::Level => format!("write one of {}", quoted(&LEVELS)),
+        Shape::Format => format!("write one of {}", quoted(&FORMATS)),
     };
     let message = format!("`{value}` cannot be `{}` ({source})", setting.name);
     Err(Failure { kind: Kind::Invalid, message, hint: Some(hint) })

@@ -50,7 +50,7 @@ pub(crate) struct Look {
 pub(crate) struct Admitter {
     lease: Arc<Lease>,
     sender: Sender,
-    pace: Pace,
+    pub(crate) pace: Pace,
     metrics: Arc<Metrics>,
     complaints: Complaints,
 }

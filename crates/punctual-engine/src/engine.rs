@@ -23,7 +23,7 @@ use crate::planner::{Planned, Planner};
 use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
 use crate::wake::{Signals, Wake, wait};
-use crate::{Clock, Metrics, Settings};
+use crate::{Clock, Metrics, Settings, Tuner, Tuning};
 
 /// How often it is asked which of the runs in hand have ended in the ledger, at most.
 const ASK_ENDED_EVERY: SignedDuration = SignedDuration::from_millis(100);
@@ -45,6 +45,8 @@ pub struct Engine<S, C, T> {
     pub(crate) id: String,
     pub(crate) settings: Settings,
     pub(crate) pace: Pace,
+    pub(crate) tuner: Tuner,
+    pub(crate) tuning: watch::Receiver<Tuning>,
     pub(crate) watch: Watch,
     pub(crate) planner: Planner,
     pub(crate) admitter: Admitter,
@@ -71,6 +73,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         Arc::clone(&self.metrics)
     }
 
+    /// What changes how it works while it runs.
+    pub fn tuner(&self) -> Tuner {
+        self.tuner.clone()
+    }
+
     /// Runs until `stop` turns true; then waits for what is in flight.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Stopped {
         loop {
@@ -93,9 +100,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.ask_ended().await;
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             next.extend(self.plan_at.into_iter().chain(self.ask_ended_at).chain([self.membership.next()]));
-            let signals = Signals { stop: &mut stop, settled: &self.settled };
-            match wait(&*self.store, signals, self.until(next.into_iter().min())).await {
+            let at_most = self.until(next.into_iter().min());
+            let signals = Signals { stop: &mut stop, settled: &self.settled, tuning: &mut self.tuning };
+            match wait(&*self.store, signals, at_most).await {
                 Wake::Look => {}
+                Wake::Tuned => self.tune(),
                 Wake::Settled => self.plan_at = Some(Timestamp::MIN),
                 // Another process may have brought ticks nearer than the known ones, or ended runs.
                 Wake::Changed => {
@@ -108,9 +117,17 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.stop().await
     }
 
+    /// Works on as it was told; what comes near is looked at anew, for it may be further ahead.
+    fn tune(&mut self) {
+        self.pace = self.tuning.borrow_and_update().pace;
+        self.planner.pace = self.pace;
+        self.admitter.pace = self.pace;
+        self.plan_at = Some(Timestamp::MIN);
+    }
+
     /// How long to sleep: never longer than a tick, so that a clock that was set is noticed.
     fn until(&self, next: Option<Timestamp>) -> Duration {
-        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO);
+        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO).max(self.settings.idle);
         let until = |next: Timestamp| Duration::try_from(next.duration_since(self.time.now()));
         next.map_or(tick, |next| until(next).unwrap_or(Duration::ZERO).min(tick))
     }

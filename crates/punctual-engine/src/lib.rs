@@ -30,6 +30,7 @@ mod settler;
 mod start;
 mod target;
 mod time;
+mod tuning;
 mod wake;
 
 pub use chance::Chance;
@@ -44,3 +45,4 @@ pub use target::{
     CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, Program, SECRET_BYTES_MAX,
     TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
 };
+pub use tuning::{Tuner, Tuning};

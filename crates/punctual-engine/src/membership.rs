@@ -19,8 +19,11 @@ use crate::{Clock, Metrics};
 /// How long a node's lease lasts without a heartbeat: admitted runs of a dead node are taken up within five seconds.
 pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(3);
 
-/// How often the lease is renewed: three times before it would end.
-const HEARTBEAT: SignedDuration = SignedDuration::from_secs(1);
+/// How often the lease is renewed before it would end.
+const BEATS: i32 = 3;
+
+/// When it is tried again to renew it, if the database did not answer.
+const BEAT_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// How often rows of any shard are looked for that are late.
 const SWEEP: SignedDuration = SignedDuration::from_millis(250);
@@ -109,12 +112,14 @@ impl Membership {
         if now < self.beat_at {
             return Beat::None;
         }
-        self.beat_at = now.saturating_add(HEARTBEAT).unwrap_or(Timestamp::MAX);
+        self.beat_at = now.saturating_add(BEAT_AGAIN).unwrap_or(Timestamp::MAX);
         let asked = Moment::of(time.clock());
         let fence = self.lease.fence();
         match store.heartbeat(fence).await {
             Ok(heartbeat) => {
-                self.lease.renew(fence, asked, heartbeat.lease_until.duration_since(heartbeat.now));
+                let lasts = heartbeat.lease_until.duration_since(heartbeat.now);
+                self.lease.renew(fence, asked, lasts);
+                self.beat_at = now.saturating_add(lasts / BEATS).unwrap_or(Timestamp::MAX);
                 if let Err(problem) = time.ask(store).await {
                     error!(%problem, "the database does not tell its time");
                 }

@@ -20,7 +20,7 @@ const PLANNABLE_MAX: usize = 1_000;
 pub(crate) struct Planner {
     lease: Arc<Lease>,
     sender: Sender,
-    pace: Pace,
+    pub(crate) pace: Pace,
     metrics: Arc<Metrics>,
     complaints: Complaints,
 }

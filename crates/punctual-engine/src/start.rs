@@ -20,7 +20,7 @@ use crate::planner::Planner;
 use crate::recover::{Recovery, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
-use crate::{Clock, Engine, JournalPlace, Metrics, Settings};
+use crate::{Clock, Engine, JournalPlace, Metrics, Settings, Tuner};
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
@@ -73,11 +73,25 @@ struct Parts<S, C> {
     id: String,
 }
 
+impl<S: Store, C: Clock> Parts<S, C> {
+    fn duties(&self, tuner: &Tuner) -> Duties<S, C> {
+        Duties {
+            store: Arc::clone(&self.store),
+            time: Arc::clone(&self.time),
+            tuning: tuner.heard(),
+            idle: self.settings.idle,
+            metrics: Arc::clone(&self.metrics),
+        }
+    }
+}
+
 fn assemble<S: Store, C: Clock, T: Targets>(
     parts: Parts<S, C>,
     targets: Arc<T>,
     joined: &punctual_store::Joined,
 ) -> Engine<S, C, T> {
+    let tuner = Tuner::new(parts.settings.tuning());
+    let (duties, pace) = (parts.duties(&tuner), parts.settings.tuning().pace);
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let (news, inbox) = mpsc::unbounded_channel();
     let (messages, wanted) = mpsc::channel(1);
@@ -91,12 +105,6 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
-    };
-    let duties = Duties {
-        store: Arc::clone(&store),
-        time: Arc::clone(&time),
-        retention: settings.retention,
-        metrics: Arc::clone(&metrics),
     };
     let shared = Shared {
         time: Arc::clone(&time),
@@ -112,13 +120,15 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     let node = membership::Shared { lease, sender: sender.clone(), metrics: Arc::clone(&metrics), journal };
     Engine {
         watch: Watch::new(time.clock()),
-        planner: Planner::new(&node, settings.bounded_pace()),
-        admitter: Admitter::new(&node, settings.bounded_pace()),
+        planner: Planner::new(&node, pace),
+        admitter: Admitter::new(&node, pace),
         membership: Membership::new(joined, node),
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
         duties: only(settings.task(duties.run(wanted))),
-        pace: settings.bounded_pace(),
+        pace,
+        tuning: tuner.heard(),
+        tuner,
         plan_at: Some(Timestamp::MIN),
         ask_ended_at: None,
         asked_ended_at: Timestamp::MIN,

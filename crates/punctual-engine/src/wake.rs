@@ -5,6 +5,8 @@ use std::time::Duration;
 use punctual_store::Store;
 use tokio::sync::{Notify, watch};
 
+use crate::Tuning;
+
 /// Why the sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
@@ -14,6 +16,8 @@ pub(crate) enum Wake {
     Settled,
     /// Another process changed the database.
     Changed,
+    /// The engine is to work in another way.
+    Tuned,
     /// The engine was asked to stop.
     Stop,
 }
@@ -22,6 +26,8 @@ pub(crate) enum Wake {
 pub(crate) struct Signals<'a> {
     /// The wish that the engine stop.
     pub(crate) stop: &'a mut watch::Receiver<bool>,
+    /// How the engine is to work.
+    pub(crate) tuning: &'a mut watch::Receiver<Tuning>,
     /// The end of a run.
     pub(crate) settled: &'a Notify,
 }
@@ -32,6 +38,8 @@ pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, at_most: Dur
         biased;
         // A dropped sender means that nobody is left to want the engine.
         _ = signals.stop.wait_for(|stopped| *stopped) => Wake::Stop,
+        // The engine has the sender itself, so it never goes away.
+        Ok(()) = signals.tuning.changed() => Wake::Tuned,
         () = signals.settled.notified() => Wake::Settled,
         () = store.changed() => Wake::Changed,
         () = tokio::time::sleep(at_most) => Wake::Look,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Action, Chain, ChainOn, NonFire, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason, RunKey,
+    Action, Chain, ChainOn, NonFire, Object, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason, RunKey,
     RunStatus, Schedule, ScheduleId, Status, Wait, Waiting, When, run_key,
 };
 use punctual_time::{Anchor, Once, Spec, Timing, Zone};
@@ -51,6 +51,17 @@ pub(crate) fn read_status(name: &str, detail: &str) -> Result<Status, Error> {
         "exhausted" => Status::Exhausted { at: from_micros(number()?)? },
         _ => return Err(Error::corrupt(format!("the status `{name}`"))),
     })
+}
+
+/// What a request adds to a payload, for the column `payload`.
+pub(crate) fn payload_text(payload: &Object) -> String {
+    serde_json::to_string(payload).expect("keys are text")
+}
+
+/// Reads what a request adds to a payload.
+pub(crate) fn read_payload(text: Option<String>) -> Result<Option<Object>, Error> {
+    let read = |text: String| serde_json::from_str(&text).map_err(|_| Error::corrupt("the payload of a run"));
+    text.map(read).transpose()
 }
 
 /// What a run waits for, for the columns `wait_kind` and `wait_for`.

@@ -250,6 +250,6 @@ impl<'a> Work<'a> {
         let wanted = self.changed.get(name)?;
         let note = self.notes.get(name).cloned().unwrap_or_default();
         let definition = Box::new(counted_from(wanted, now));
-        Some(Step::Replace { definition, note })
+        Some(Step::Replace { definition, note, status: None })
     }
 }

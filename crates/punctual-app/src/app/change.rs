@@ -31,6 +31,8 @@ pub enum Step {
         definition: Box<Schedule>,
         /// What the audit log says of it.
         note: String,
+        /// The status that goes with it, if another one is asked for.
+        status: Option<Status>,
     },
     /// Something that it shares with others changed; its definition is the stored one with the change in it.
     Share {
@@ -60,6 +62,7 @@ impl Step {
     /// The status that it leads to, if that is another one.
     pub(super) fn status(&self, row: &ScheduleRow) -> Option<Status> {
         match self {
+            Self::Replace { status: Some(status), .. } => Some(status.clone()),
             // A valid edit clears what made it invalid; a pause stays.
             Self::Replace { .. } | Self::Share { .. } => {
                 let is_cleared =

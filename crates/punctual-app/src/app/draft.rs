@@ -79,14 +79,14 @@ impl App {
             refuse_target(&definition)?;
         }
         self.refuse_cycle(&definition).await?;
-        let step = Step::Replace { definition: Box::new(definition), note: String::new() };
+        let step = Step::Replace { definition: Box::new(definition), note: String::new(), status: None };
         let Some(definition) = step.definition(row) else { return Ok(None) };
         let changes = differences(&row.definition, &definition);
         if changes.is_empty() && row.invalid.is_none() {
             return Ok(None);
         }
         let told: Vec<String> = changes.iter().map(ToString::to_string).collect();
-        Ok(Some(Step::Replace { definition: Box::new(definition), note: told.join("; ") }))
+        Ok(Some(Step::Replace { definition: Box::new(definition), note: told.join("; "), status: None }))
     }
 
     /// The keys of a stored schedule.
@@ -166,7 +166,11 @@ impl App {
             }
         }
         let mut ground = Ground { owner: self.identity.owner(), is_kept: true, ..Ground::alone(now) };
-        ground.defaults = defaults()?;
+        ground.is_decided = self.defaults.is_some();
+        ground.defaults = match self.defaults {
+            Some(defaults) => defaults,
+            None => Defaults::of(&own_settings()?),
+        };
         ground.calendars = shared.calendars.into_values().collect();
         ground.quiet_hours = shared.quiet_hours.into_iter().collect();
         for document in self.documents(DocumentKind::Template).await? {
@@ -242,10 +246,16 @@ fn refuse_target(schedule: &Schedule) -> Result<(), Failure> {
     })
 }
 
-/// What schedules are that do not say, by the settings of the installation.
-fn defaults() -> Result<Defaults, Failure> {
+/// The settings of the installation for who brings none.
+fn own_settings() -> Result<Settings, Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    let settings = Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())?;
-    let jitter = Jitter { max: settings.default_jitter(), ..Jitter::default() };
-    Ok(Defaults { overlap: settings.default_overlap(), catch_up: settings.default_catch_up(), jitter })
+    Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())
+}
+
+impl Defaults {
+    /// What schedules are that do not say, by the settings of an installation.
+    pub fn of(settings: &Settings) -> Self {
+        let jitter = Jitter { max: settings.default_jitter(), ..Jitter::default() };
+        Self { overlap: settings.default_overlap(), catch_up: settings.default_catch_up(), jitter }
+    }
 }

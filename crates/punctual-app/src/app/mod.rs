@@ -25,6 +25,8 @@ mod trigger;
 mod versions;
 mod why;
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use punctual_store::{
     Access, AnyStore, Error, INSTALLATION, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
@@ -53,17 +55,19 @@ pub use trigger::{Triggered, Wanted};
 pub use versions::{Difference, Edition, differences};
 pub use why::Instant;
 
-use crate::declare::nearest;
-use crate::{Database, Failure};
+use crate::declare::{Defaults, nearest};
+use crate::{Database, Failure, Settings};
 
 /// Names among which the one that was meant is looked for.
 const NAMES_MAX: u32 = 1_000;
 
 /// An open ledger, and on whose behalf it is used.
 pub struct App {
-    store: AnyStore,
+    store: Arc<AnyStore>,
     scope: Scope,
     identity: Identity,
+    /// What schedules are that do not say; without it, what the environment and the own file of settings say.
+    defaults: Option<Defaults>,
 }
 
 impl App {
@@ -74,7 +78,19 @@ impl App {
     pub async fn open(database: &Database, identity: Identity) -> Result<Self, Failure> {
         let store = database.open(Access::Visit).await?;
         let scope = identity.scope(&store).await?;
-        Ok(Self { store, scope, identity })
+        Ok(Self::on(Arc::new(store), scope, identity))
+    }
+
+    /// The same on a ledger that is open already.
+    pub fn on(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
+        Self { store, scope, identity, defaults: None }
+    }
+
+    /// Lets schedules that do not say be as these settings say.
+    #[must_use]
+    pub fn with_settings(mut self, settings: &Settings) -> Self {
+        self.defaults = Some(Defaults::of(settings));
+        self
     }
 
     /// The ledger itself.
@@ -104,7 +120,7 @@ impl App {
     /// # Errors
     /// When the database fails.
     pub async fn is_served(&self) -> Result<bool, Failure> {
-        if let AnyStore::Sqlite(sqlite) = &self.store {
+        if let AnyStore::Sqlite(sqlite) = &*self.store {
             return Ok(sqlite.is_served());
         }
         let now = self.store.now().await?;

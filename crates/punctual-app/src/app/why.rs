@@ -65,6 +65,30 @@ struct Found {
     breaker: Breaker,
 }
 
+impl Found {
+    fn explain(self, instant: Instant, now: Timestamp, upsets: Vec<Upset>) -> Why {
+        let first = self.runs.first();
+        why(&Inquiry {
+            at: instant.at,
+            local: instant.local,
+            now,
+            versions: &self.versions,
+            state: &self.row.state,
+            left_at: self.row.left_at,
+            deleted_at: self.row.deleted_at,
+            runs: self.runs.iter().map(|row| &row.run).collect(),
+            range: self.range.as_ref(),
+            slots: self.slots,
+            neighbours: self.neighbours,
+            upstream: self.upstream,
+            breaker: Some(self.breaker),
+            node: first.and_then(|row| row.node.clone()),
+            lateness: first.and_then(admitted_after),
+            upsets,
+        })
+    }
+}
+
 impl App {
     /// Explains what became of a schedule at an instant, or what will.
     ///
@@ -73,9 +97,19 @@ impl App {
     pub async fn why(&self, schedule: &str, at: &str) -> Result<Why, Failure> {
         let row = self.find(schedule).await?;
         let instant = Instant::parse(at, &zone_of(&row))?;
+        self.why_at(row, instant, self.now().await?).await
+    }
+
+    /// The same for a schedule that was found, by another clock than the database's.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn why_at(&self, row: ScheduleRow, instant: Instant, now: Timestamp) -> Result<Why, Failure> {
         let second = Timestamp::from_second(instant.at.as_second()).unwrap_or(instant.at);
         let runs = self.runs_of_second(row.definition.id, second).await?;
-        self.explain(row, runs, instant).await
+        let found = self.look_up(row, runs, instant.at).await?;
+        let upsets = self.upsets(instant.at, found.runs.first(), now).await?;
+        Ok(found.explain(instant, now, upsets))
     }
 
     /// Explains what became of a run.
@@ -89,7 +123,10 @@ impl App {
         let mut runs = self.runs_of_second(first.schedule_id, instant.at).await?;
         runs.retain(|other| other.run.key != run);
         runs.insert(0, first);
-        self.explain(row, runs, instant).await
+        let found = self.look_up(row, runs, instant.at).await?;
+        let now = self.now().await?;
+        let upsets = self.upsets(instant.at, found.runs.first(), now).await?;
+        Ok(found.explain(instant, now, upsets))
     }
 
     /// The runs that stand for a second, the tick first, with all their attempts.
@@ -102,30 +139,6 @@ impl App {
             *first = self.run(first.run.key).await?;
         }
         Ok(rows)
-    }
-
-    async fn explain(&self, row: ScheduleRow, runs: Vec<RunRow>, instant: Instant) -> Result<Why, Failure> {
-        let now = self.now().await?;
-        let found = self.look_up(row, runs, instant.at).await?;
-        let first = found.runs.first();
-        Ok(why(&Inquiry {
-            at: instant.at,
-            local: instant.local,
-            now,
-            versions: &found.versions,
-            state: &found.row.state,
-            left_at: found.row.left_at,
-            deleted_at: found.row.deleted_at,
-            runs: found.runs.iter().map(|row| &row.run).collect(),
-            range: found.range.as_ref(),
-            slots: found.slots,
-            neighbours: found.neighbours,
-            upstream: found.upstream,
-            breaker: Some(found.breaker),
-            node: first.and_then(|row| row.node.clone()),
-            lateness: first.and_then(admitted_after),
-            upsets: self.upsets(instant.at, first, now).await?,
-        }))
     }
 
     /// What happened to the clocks of the run's node, or of any without one, from shortly before the instant until it

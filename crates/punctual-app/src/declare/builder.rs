@@ -171,6 +171,9 @@ impl<'a> Builder<'a> {
             settings.schedules_max = limits.schedules;
             settings.limits = org_limits(&limits);
         }
+        if self.ground.is_decided {
+            return;
+        }
         self.defaults = Defaults {
             overlap: Word::of(raw.default_overlap_policy).unwrap_or(self.defaults.overlap),
             catch_up: Word::of(raw.default_catchup_policy).unwrap_or(self.defaults.catch_up),

@@ -234,6 +234,8 @@ CREATE TABLE runs (
     started_at      INTEGER,
     completed_at    INTEGER,
     executor_run_id TEXT,
+    -- What a request adds to what its schedule's runs carry.
+    payload         TEXT,
     -- The guarantee: one entry per tick, whoever plans it and however often. Time first, so inserts append.
     UNIQUE (scheduled_for, org, schedule, origin, nonce)
 ) STRICT;

@@ -280,6 +280,29 @@ pub async fn a_forced_run_starts_beside_the_other<B: Backend>(backend: &B) {
     assert_eq!(stage.ledger("one").await, "10:01:00 enqueued | 10:01:10 enqueued");
 }
 
+/// What a request adds goes over what the schedule's runs carry: to a node, to a worker, and into the ledger.
+pub async fn a_run_carries_what_its_request_adds<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let object = |text: &str| serde_json::from_str::<Object>(text).expect("JSON");
+    let mut schedule = cron("one", "1 11 * * *");
+    schedule.payload = object(r#"{"a": 1, "b": 1}"#);
+    let key = stage.create(schedule, at("10:00:05")).await;
+    let mut wish = stage.wish(key, "now", at("10:01:00"));
+    if let crate::Write::Trigger { payload, .. } = &mut wish.write {
+        *payload = Some(object(r#"{"b": 2, "c": "ü"}"#));
+    }
+    stage.write(wish).await;
+    stage.trigger(key, "without", at("10:01:00")).await;
+    for row in stage.due(at("10:01:00")).await.rows {
+        let (carried, added) = match row.launch.nonce.as_str() {
+            "now" => (r#"{"a": 1, "b": 2, "c": "ü"}"#, Some(r#"{"b": 2, "c": "ü"}"#)),
+            _ => (r#"{"a": 1, "b": 1}"#, None),
+        };
+        assert_eq!(row.launch.definition.payload, object(carried));
+        assert_eq!(stage.run(row.launch.run).await.payload, added.map(object));
+    }
+}
+
 /// Due rows are those of the shards that were asked for, and when to look again is said.
 pub async fn due_rows_keep_to_the_shards<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

@@ -96,6 +96,7 @@ macro_rules! conformance {
                 a_message_is_written_with_its_admission,
                 an_unanswered_run_expires,
                 a_forced_run_starts_beside_the_other,
+                a_run_carries_what_its_request_adds,
                 due_rows_keep_to_the_shards,
                 a_due_row_brings_what_its_launch_needs,
                 a_late_row_of_an_undecided_schedule_is_told,

@@ -228,6 +228,7 @@ impl<S: Store> Stage<S> {
                 scheduled_for: second,
                 fire_at: now,
                 is_forced: false,
+                payload: None,
             },
         )
     }

@@ -98,7 +98,7 @@ impl Data {
         if let Some(why) = self.unusable(run.org, definition) {
             return Err(Error::corrupt(why));
         }
-        Ok(Launchable {
+        let launch = Launchable {
             run: key,
             schedule: run.schedule,
             org: run.org,
@@ -108,7 +108,8 @@ impl Data {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             attempt,
-        })
+        };
+        Ok(launch.carrying(run.payload.clone()))
     }
 
     pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Breaker, EntryState, Event, NonFire, Noted, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey, RunStatus,
-    ScheduleKey, Status, end_event, plan_events,
+    Breaker, EntryState, Event, NonFire, Noted, Object, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey,
+    RunStatus, ScheduleKey, Status, end_event, plan_events,
 };
 use punctual_time::{Anchor, Spec};
 
@@ -20,6 +20,7 @@ pub(super) struct NewRow {
     pub(super) fire_at: Timestamp,
     pub(super) verdict: Option<Reason>,
     pub(super) is_forced: bool,
+    pub(super) payload: Option<Object>,
     pub(super) tz: i64,
 }
 
@@ -115,6 +116,7 @@ impl Data {
             started_at: None,
             completed_at: None,
             executor_run_id: None,
+            payload: new.payload,
         };
         Some(self.insert_run(record))
     }
@@ -177,6 +179,7 @@ impl Data {
             fire_at: entry.fire_at,
             verdict,
             is_forced: false,
+            payload: None,
             tz: moment.tz,
         });
         if let (Some(Ok(run)), Some(end)) = (armed, end) {

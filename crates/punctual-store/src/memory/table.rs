@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Anchors, Breaker, Counters, Cursor, Fence, NonFire, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule,
-    ScheduleId, ScheduleKey, State, Status, Waiting,
+    Anchors, Breaker, Counters, Cursor, Fence, NonFire, Object, OrgKey, Origin, Reason, RunKey, RunStatus,
+    Schedule, ScheduleId, ScheduleKey, State, Status, Waiting,
 };
 
 use crate::{Commit, Settled};
@@ -152,6 +152,7 @@ pub(super) struct RunRecord {
     pub(super) started_at: Option<Timestamp>,
     pub(super) completed_at: Option<Timestamp>,
     pub(super) executor_run_id: Option<String>,
+    pub(super) payload: Option<Object>,
 }
 
 impl RunRecord {

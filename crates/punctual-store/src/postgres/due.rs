@@ -71,6 +71,12 @@ impl Postgres {
                 Err(illegible) => batch.unreadable.push(illegible),
             }
         }
+        let is_asked = |row: &&mut DueRow| row.due.origin == Origin::Manual;
+        let asked: Vec<&mut DueRow> = batch.rows.iter_mut().filter(is_asked).collect();
+        let launches = asked.iter().map(|row| row.launch.clone()).collect();
+        for (row, launch) in asked.into_iter().zip(self.added(tx, launches).await?) {
+            row.launch = launch;
+        }
         fill_upstream(tx, &members, &mut batch.rows).await?;
         batch.undecided = undecided(tx, &batch.rows, ask.now).await?;
         Ok(batch)

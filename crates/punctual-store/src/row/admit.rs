@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Admission, Due, Fence, OrgKey, Origin, RunKey, Schedule, ScheduleKey, World};
+use punctual_plan::{Admission, Due, Fence, Object, OrgKey, Origin, RunKey, Schedule, ScheduleKey, World};
 
 use crate::Error;
 
@@ -108,7 +108,7 @@ pub struct Launchable {
     pub schedule: ScheduleKey,
     /// Whose it is.
     pub org: OrgKey,
-    /// The definition of the version that it belongs to.
+    /// The definition of the version that it belongs to, with what its request adds to the payload.
     pub definition: Arc<Schedule>,
     /// What brought it about.
     pub origin: Origin,
@@ -120,6 +120,18 @@ pub struct Launchable {
     pub fire_at: Timestamp,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+}
+
+impl Launchable {
+    /// Lays what a request adds over what the schedule's runs carry.
+    pub(crate) fn carrying(mut self, payload: Option<Object>) -> Self {
+        if let Some(payload) = payload {
+            let mut definition = Schedule::clone(&self.definition);
+            definition.payload.extend(payload);
+            self.definition = Arc::new(definition);
+        }
+        self
+    }
 }
 
 /// A verdict to be carried out, with the row it is over.

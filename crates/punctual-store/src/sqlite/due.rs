@@ -8,6 +8,7 @@ use rusqlite::{Row, params};
 
 use super::connection::{Db, first};
 use super::decode::{column, instant, is_null, named, reason, status, tick, waiting};
+use super::node::added;
 use super::plan::cut_of;
 use super::world::{Gathering, Known};
 use super::{shard_list, sql};
@@ -201,5 +202,5 @@ fn judge_by(db: &Db, gathering: &mut Gathering<'_>, row: &Found, now: Timestamp)
         fire_at: row.fire_at,
         attempt,
     };
-    Ok(DueRow { due, launch })
+    Ok(DueRow { due, launch: added(db, launch)? })
 }

@@ -14,7 +14,7 @@ use super::create::{Kept, New, Prepared, Text, Upcoming, refused};
 use super::open::exhaust;
 use super::plan::{NewRow, Place, PlanWriter};
 use super::{now, sql};
-use crate::stored::status_detail;
+use crate::stored::{payload_text, status_detail};
 use crate::{Error, INSTALLATION, ScheduleWrite, Scope, Write, Written};
 
 /// The key of an org, made if it is new and the engine asks.
@@ -221,7 +221,9 @@ impl Writing<'_> {
     }
 
     fn trigger(&mut self, one: &ScheduleWrite) -> Result<Written, Error> {
-        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced } = &one.write else {
+        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload } =
+            &one.write
+        else {
             return Ok(Written::Stale);
         };
         let stand = self.stand(*schedule)?;
@@ -245,6 +247,9 @@ impl Writing<'_> {
             return Ok(Written::Stale);
         }
         let run = RunKey(self.db.inserted());
+        if let Some(payload) = payload {
+            self.db.change(sql!("set_payload"), params![run.0, payload_text(payload)])?;
+        }
         let about =
             About { actor: self.actor(), ..About::schedule(stand.org, *schedule, one.now).of_run(run) };
         record(self.db, about, one.kind, &one.note)?;

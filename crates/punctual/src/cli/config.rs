@@ -54,6 +54,9 @@ pub(crate) struct SettingFlags {
     /// How much is logged: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
+    /// How the log on standard error is written: text, json, or auto for text on a terminal and JSON otherwise
+    #[arg(long, value_name = "FORM")]
+    log_format: Option<String>,
 }
 
 impl SettingFlags {
@@ -71,6 +74,7 @@ impl SettingFlags {
             ("keep_failures", &self.keep_failures),
             ("keep_audit", &self.keep_audit),
             ("log_level", &self.log_level),
+            ("log_format", &self.log_format),
         ];
         flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
     }

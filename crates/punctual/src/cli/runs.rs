@@ -41,6 +41,9 @@ pub(crate) struct Runs {
     /// The schedule, by name or id; all of them without it
     #[arg(value_name = "SCHEDULE")]
     schedule: Option<String>,
+    /// Of all schedules, as also without a schedule
+    #[arg(long, conflicts_with = "schedule")]
+    all: bool,
     #[command(flatten)]
     part: Part,
 }
@@ -106,7 +109,7 @@ fn known<T: std::str::FromStr<Err = UnknownName>>(
 
 impl Runs {
     pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        match &self.schedule {
+        match self.schedule.as_ref().filter(|_| !self.all) {
             Some(schedule) => {
                 let row = app.find(schedule).await?;
                 let asked = RunsAsked { schedule: Some(row.definition.id), ..RunsAsked::default() };

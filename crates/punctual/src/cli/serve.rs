@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::Args;
 use punctual::{Database, Failure};
-use punctual_engine::{Engine, HostTargets, PROGRAMS_MAX, SystemClock, allow_open_files};
+use punctual_engine::{Engine, HostTargets, PROGRAMS_MAX, SystemClock, Tuning, allow_open_files};
 use punctual_store::{Access, Scope, Store};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -13,15 +13,13 @@ use tokio::sync::watch;
 
 use super::config::SettingFlags;
 use super::config_file::ConfigFile;
-use super::log::Log;
+use super::log::LogControl;
 use super::reload::Reload;
 use crate::output::{Format, Output};
 
 /// Run the schedules of a database until stopped.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    #[command(flatten)]
-    log: Log,
     #[command(flatten)]
     flags: SettingFlags,
     #[command(flatten)]
@@ -33,7 +31,7 @@ impl Serve {
     pub(crate) fn run(&self, database: &Database, asked: Option<Format>) -> Result<(), Failure> {
         let begun = Instant::now();
         let settings = self.flags.resolve(self.config.file())?;
-        let log = self.log.start(asked, settings.log_level());
+        let log = LogControl::start(asked, settings.log_level(), settings.log_format());
         let (flags, config) = (self.flags.clone(), self.config.clone());
         let reload = Reload { flags, settings, log, config, database: database.clone() };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
@@ -45,14 +43,13 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let stop = stop_signal()?;
     allow_open_files(PROGRAMS_MAX)?;
     let store = Arc::new(database.open(Access::Serve).await?);
-    reload.config.bring_in(database).await?;
+    reload.config.bring_in(database, &reload.settings).await?;
     let mut settings = punctual_engine::Settings::new(database.journal()?);
-    settings.pace = reload.settings.pace();
-    settings.retention = reload.settings.retention();
+    Tuning { pace: settings.pace, retention: settings.retention } = reload.tuning();
     let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
-    reload.listen()?;
+    reload.listen(engine.tuner())?;
     greeting.say(database, schedules)?;
     engine.run(stop).await;
     Ok(())

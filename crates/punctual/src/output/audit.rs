@@ -7,6 +7,7 @@ use punctual_plan::{Basis, Hole};
 use punctual_store::{Actor, AuditRow, Chain};
 use serde_json::{Value, json};
 
+use super::prose::hung;
 use super::table::table;
 use super::{Output, clock};
 
@@ -36,7 +37,7 @@ pub(crate) fn found(output: &Output, audits: &[Audited], stretch: Stretch) -> Re
         let headings = ["SCHEDULE", "PLANNED", "RECORDED", "THROUGH", "PROVED", "COUNTS"];
         let mut said = table(&headings, audits.iter().map(cells));
         for one in audits {
-            said += &notes(one);
+            said += &hung(&notes(one), 2);
         }
         said
     })

@@ -3,7 +3,7 @@
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use punctual::{Failure, lateness, request_id};
-use punctual_plan::{Attempt, Reason, RunState, RunStatus, run_key};
+use punctual_plan::{Attempt, Object, Reason, RunState, RunStatus, run_key};
 use punctual_store::RunRow;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -37,6 +37,8 @@ pub(super) struct RunJson<'a> {
     node: Option<&'a str>,
     definition_version: i64,
     tz_version: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payload: Option<&'a Object>,
 }
 
 impl<'a> RunJson<'a> {
@@ -70,6 +72,7 @@ impl<'a> RunJson<'a> {
             node: row.node.as_deref(),
             definition_version: row.run.version,
             tz_version: row.tz_version.as_deref(),
+            payload: row.payload.as_ref(),
         }
     }
 }
@@ -148,7 +151,7 @@ fn text(row: &RunRow, zone: &TimeZone) -> String {
         ("version", own.definition_version.to_string()),
         ("tz database", or_none(own.tz_version)),
     ];
-    let mut said: String = fields.iter().map(|(name, value)| format!("{name:<16}  {value}\n")).collect();
+    let mut said: String = fields.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
     if !row.run.attempts.is_empty() {
         let cells = row.run.attempts.iter().map(|one| {
             let took = one.ended_at.map(|end| short(end.duration_since(one.started_at)));

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::run::{RunJson, because, duration, short};
 use super::table::table_without;
-use super::{Live, Output, clock};
+use super::{Live, Output, clock, short_clock};
 
 /// A stretch in JSON.
 fn range_json(range: &RangeRow) -> Value {
@@ -120,7 +120,7 @@ fn range_cells(row: &RangeRow, zone: &TimeZone) -> Vec<String> {
     };
     vec![
         format!("{} ticks", row.range.count),
-        format!("{} .. {}", clock(row.range.first, zone), clock(row.range.last, zone)),
+        format!("{} .. {}", clock(row.range.first, zone), short_clock(row.range.last, row.range.first, zone)),
         if row.counts.is_empty() { row.range.end.status().to_string() } else { "digest".to_owned() },
         "-".to_owned(),
         "-".to_owned(),

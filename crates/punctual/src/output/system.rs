@@ -7,7 +7,7 @@ use punctual_store::{BreakerRow, NodeRow, TransitionRow};
 use serde_json::{Value, json};
 
 use super::prose::hung;
-use super::table::table;
+use super::table::{table, table_without};
 use super::{Output, clock};
 
 /// Where the text of a check begins.
@@ -155,7 +155,7 @@ pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
             ]
         });
         let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "SHARDS", "STARTED", "LEASE UNTIL"];
-        let said = table(&headings, cells);
+        let said = table_without(&["TZ", "VERSION", "SHARDS"], &headings, cells);
         format!("{said}\nthe database's clock is {offset_ms:.1} ms from that of this host\n")
     })
 }

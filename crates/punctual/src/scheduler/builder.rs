@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::clock::{TestClock, Wall};
 use super::define::Terms;
-use super::ledger::{Ledger, Own};
+use super::ledger::{Ledger, Own, TEST_IDLE};
 use super::memory::MemoryLedger;
 use super::set::{Accepting, Set};
 use super::task::{Task, signed};
@@ -252,8 +252,9 @@ impl Builder {
         let add = |callbacks, task: &Task| task.add_to(callbacks, terms.callback(task));
         let callbacks = tasks.iter().fold(Callbacks::new(), add);
         ledger.claim(Own { org, tasks: callbacks.names().map(str::to_owned).collect() });
-        let settings =
-            Settings { pace, drain_for: self.drain_for, ..Settings::with_journal(self.journal(&terms.set)?) };
+        let idle = if let Wall::Test(_) = self.clock { TEST_IDLE } else { Duration::ZERO };
+        let journal = self.journal(&terms.set)?;
+        let settings = Settings { pace, idle, drain_for: self.drain_for, ..Settings::with_journal(journal) };
         let clock = Arc::new(self.clock);
         let program = Arc::new(Program::new(callbacks, Arc::clone(&clock)));
         let engine = Engine::start(Arc::clone(&ledger), clock, program, settings).await?;

@@ -2,9 +2,9 @@
 
 use clap::Args;
 use punctual::{App, Failure, Outlook, Step};
-use punctual_plan::Status;
 use punctual_store::ScheduleRow;
 
+use super::toggle::Toggle;
 use super::which::{Meant, Which, Whose};
 use crate::output::Progress;
 use crate::output::{Output, note, schedules};
@@ -69,18 +69,7 @@ pub(crate) struct Enable {
 impl Enable {
     pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
         let change = Change { verb: "enabled", would: "enable", is_dry: self.dry_run };
-        let decide = async |row: &ScheduleRow| match &row.state.status {
-            Status::Active => Ok(None),
-            Status::Exhausted { .. } => Err(Failure::invalid(
-                format!("`{}` has had all its ticks", row.definition.name),
-                "give it new ones with `punctual schedule update`, or run it with `trigger`",
-            )),
-            Status::PausedInvalid { error } if row.invalid.is_some() => Err(Failure::invalid(
-                format!("`{}` can no more be read: {error}", row.definition.name),
-                "bring back what it refers to",
-            )),
-            _ => Ok(Some(Step::Resume)),
-        };
+        let decide = async |row: &ScheduleRow| Toggle::Enabled.step(row);
         carry_out(app, output, (&self.whose, change), decide).await
     }
 }
@@ -101,11 +90,8 @@ impl Disable {
     pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
         let change = Change { verb: "disabled", would: "disable", is_dry: self.dry_run };
         let by = app.identity().actor().to_owned();
-        let status = Status::PausedManual { by, note: self.note.clone() };
-        let decide = async |row: &ScheduleRow| match &row.state.status {
-            Status::PausedManual { .. } => Ok(None),
-            _ => Ok(Some(Step::Leave(status.clone()))),
-        };
+        let toggle = Toggle::Disabled { by, note: self.note.clone() };
+        let decide = async |row: &ScheduleRow| toggle.step(row);
         carry_out(app, output, (&self.whose, change), decide).await
     }
 }

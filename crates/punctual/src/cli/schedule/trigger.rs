@@ -2,9 +2,10 @@
 
 use clap::{Args, Subcommand};
 use punctual::{App, Failure, Kind, Triggered, Wanted};
-use punctual_plan::RunStatus;
+use punctual_plan::{Object, RunStatus};
+use serde_json::Value;
 
-use super::fields::{Fields, TOLD};
+use super::fields::{RequestFields, TOLD, WAYS};
 use super::which::{Meant, Whose};
 use crate::output::{Output, note, schedules};
 
@@ -15,6 +16,9 @@ pub(crate) struct Trigger {
     /// Run beside whatever is in flight
     #[arg(long)]
     force: bool,
+    /// What this run carries on top of what runs of the schedule do: a JSON object, key by key
+    #[arg(long, value_name = "JSON")]
+    payload: Option<String>,
     /// A key of your own: the same request with the same key runs once
     #[arg(long, value_name = "KEY")]
     request_key: Option<String>,
@@ -33,10 +37,11 @@ impl Trigger {
             Meant::One(selector) => vec![app.living(selector).await?],
             Meant::Many(rows) => rows,
         };
+        let payload = self.payload.as_deref().map(object).transpose()?;
         if self.dry_run {
             return schedules::would_trigger(output, &rows);
         }
-        let wanted = Wanted { request_key: self.request_key.clone(), is_forced: self.force };
+        let wanted = Wanted { request_key: self.request_key.clone(), is_forced: self.force, payload };
         let mut triggered = Vec::new();
         for row in &rows {
             triggered.push((row.definition.name.clone(), app.trigger(row, &wanted).await?));
@@ -53,6 +58,19 @@ impl Trigger {
             wait(app, &triggered).await?;
         }
         Ok(())
+    }
+}
+
+/// Reads a JSON object.
+fn object(text: &str) -> Result<Object, Failure> {
+    let refuse = |why: &str| {
+        let hint = r#"write an object such as `{"key": "value"}`, in single quotes for the shell"#;
+        Failure::invalid(format!("--payload: this is {why}"), hint)
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(refuse("JSON, but no object")),
+        Err(error) => Err(refuse(&format!("not JSON: {error}"))),
     }
 }
 
@@ -87,7 +105,7 @@ pub(crate) enum Request {
 #[derive(Debug, Args)]
 pub(crate) struct RequestCreate {
     #[command(flatten)]
-    fields: Fields,
+    fields: RequestFields,
     /// A key of your own: the same request with the same key runs once
     #[arg(long, value_name = "KEY")]
     request_key: Option<String>,
@@ -99,21 +117,20 @@ pub(crate) struct RequestCreate {
 impl Request {
     pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
         let Self::Create(create) = self;
-        let keys = create.fields.keys()?;
+        let keys = create.fields.0.keys()?;
         if keys.get("target").is_none_or(|target| target["type"] != "queue") {
             return Err(Failure::invalid(
                 "a request goes to a queue",
                 "give `--queue`, or `--worker-type` for the queue of the same name",
             ));
         }
-        let ways = ["cron", "schedule", "every", "at", "after", "on"];
-        if let Some(way) = ways.into_iter().find(|way| keys.contains_key(*way)) {
+        if let Some(way) = WAYS.into_iter().find(|way| keys.contains_key(*way)) {
             return Err(Failure::invalid(
                 format!("`--{way}` has no meaning here: a request is made at once"),
                 "use `punctual schedule create` for what comes later",
             ));
         }
-        let wanted = Wanted { request_key: create.request_key.clone(), is_forced: true };
+        let wanted = Wanted { request_key: create.request_key.clone(), is_forced: true, payload: None };
         if create.dry_run {
             app.check_request(keys, TOLD).await?;
             return schedules::would_request(output);

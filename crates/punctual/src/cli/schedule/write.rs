@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use punctual::{App, Failure, Request};
+use punctual::{App, Failure, Request, Step};
 use punctual_store::ScheduleRow;
 use serde_json::{Value, json};
 
 use super::change::{Change, carry_out};
 use super::fields::{Fields, TOLD};
+use super::toggle::ToggleFlags;
 use super::which::Whose;
 use crate::output::{Output, note, schedules};
 
@@ -22,9 +23,8 @@ pub(crate) struct Create {
     /// A word to choose it by with others; may be repeated
     #[arg(long, help_heading = "Fields")]
     tag: Vec<String>,
-    /// Make it, but let it not fire until it is enabled
-    #[arg(long)]
-    disabled: bool,
+    #[command(flatten)]
+    toggle: ToggleFlags,
     /// Make the schedules of a YAML file, or the one that --name names
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -56,8 +56,8 @@ impl Create {
             let all: Vec<Value> = had.into_iter().chain(self.tag.iter().map(|tag| json!(tag))).collect();
             keys.insert("tags".to_owned(), Value::from(all));
         }
-        if self.disabled {
-            keys.insert("enabled".to_owned(), json!(false));
+        if let Some(is_enabled) = self.toggle.key() {
+            keys.insert("enabled".to_owned(), json!(is_enabled));
         }
         if !keys.contains_key("target") && !keys.contains_key("template") {
             return Err(Failure::invalid(
@@ -80,7 +80,11 @@ impl Create {
     }
 
     async fn create_all(&self, file: &std::path::Path, app: &App, output: &Output) -> Result<(), Failure> {
-        if !self.fields.is_empty() || self.disabled || !self.tag.is_empty() || self.request_key.is_some() {
+        if !self.fields.is_empty()
+            || self.toggle.key().is_some()
+            || !self.tag.is_empty()
+            || self.request_key.is_some()
+        {
             return Err(Failure::invalid(
                 "a file says everything about its schedules",
                 "give `--file` alone, with `--name` to choose one of them, or write the keys into the file",
@@ -108,6 +112,8 @@ pub(crate) struct Update {
     new_name: Option<String>,
     #[command(flatten)]
     fields: Fields,
+    #[command(flatten)]
+    toggle: ToggleFlags,
     /// Show what would change and the next ticks before and after, but write nothing
     #[arg(long)]
     dry_run: bool,
@@ -115,7 +121,9 @@ pub(crate) struct Update {
 
 impl Update {
     pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        if self.fields.is_empty() && self.new_name.is_none() {
+        let toggle = self.toggle.wanted(app);
+        let is_edit = !self.fields.is_empty() || self.new_name.is_some();
+        if !is_edit && toggle.is_none() {
             return Err(Failure::invalid(
                 "nothing is to be changed",
                 "give the flags of what shall be different; `punctual schedule update --help` lists them",
@@ -123,16 +131,26 @@ impl Update {
         }
         let change = Change { verb: "updated", would: "update", is_dry: self.dry_run };
         let decide = async |row: &ScheduleRow| {
-            let keys = app.export(row).await?;
-            let mut patch = self.fields.patch(keys.get("target"))?;
-            if let Some(name) = &self.new_name {
-                patch.set("name", json!(name));
-                if *name != row.definition.name {
-                    app.refuse_taken(name).await?;
-                }
+            let edit = if is_edit { self.edit(row, app).await? } else { None };
+            match (edit, &toggle) {
+                (edit, None) => Ok(edit),
+                (None, Some(toggle)) => toggle.step(row),
+                (Some(edit), Some(toggle)) => Ok(Some(toggle.with(row, edit))),
             }
-            app.redraft(row, &patch, TOLD).await
         };
         carry_out(app, output, (&self.whose, change), decide).await
+    }
+
+    /// The new version that the flags make of a schedule; none if it is the same.
+    async fn edit(&self, row: &ScheduleRow, app: &App) -> Result<Option<Step>, Failure> {
+        let keys = app.export(row).await?;
+        let mut patch = self.fields.patch(keys.get("target"))?;
+        if let Some(name) = &self.new_name {
+            patch.set("name", json!(name));
+            if *name != row.definition.name {
+                app.refuse_taken(name).await?;
+            }
+        }
+        app.redraft(row, &patch, TOLD).await
     }
 }
