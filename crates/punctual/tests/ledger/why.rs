@@ -1,8 +1,9 @@
 //! A simulated story and a real ledger have the same answer to why.
 
-use jiff::Timestamp;
-use punctual_plan::{Inquiry, Step, why};
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{Event, Inquiry, Step, why};
 use punctual_store::conformance::stage::at;
+use punctual_store::{Cut, RunFilter, Scope, Store};
 use serde_json::Value;
 
 use crate::asked::lived;
@@ -67,6 +68,39 @@ fn a_tick_of_a_maintenance_says_so_with_its_note() {
         let log = ground.json(&["audit", "log", "--schedule", "mail"]).to_string();
         assert!(log.contains("new disks") && !log.contains("paused by"), "{log}");
     });
+}
+
+async fn clocks_are_told(kind: Kind) {
+    let ground = lived(kind, &overlapping()).await;
+    let stage = ground.stage().await;
+    let listed =
+        stage.store.runs(Scope::Engine, RunFilter::default(), Cut::first(100)).await.expect("answers");
+    let first = listed.rows.iter().find(|row| row.run.scheduled_for == at("10:10:00")).expect("it ran");
+    let node = first.node.clone().expect("a node admitted it");
+    let by = SignedDuration::from_secs(-90);
+    for node in [node, "another".to_owned()] {
+        stage.store.note(at("10:09:59"), Event::ClockStepped { node, by }).await.expect("answers");
+    }
+    let why = ground.json(&["why", "backup", "--at", "2026-01-01T10:10:00Z"]);
+    let clock = links(&why).into_iter().find(|(step, ..)| step == "clock").expect("a link").2;
+    assert!(clock.contains("was set back by 90.000 s, noticed at"), "{clock}");
+    assert!(!clock.contains("`another`"), "only its own node's: {clock}");
+    let later = ground.json(&["why", "backup", "--at", "2026-01-01T10:40:00Z"]);
+    assert!(!later.to_string().contains("was set back"), "{later}");
+    let log = ground.json(&["audit", "log", "--kind", "clock"]).to_string();
+    assert_eq!(log.matches("clock.stepped").count(), 2, "{log}");
+    let own = ground.json(&["audit", "log", "--schedule", "backup"]).to_string();
+    assert!(!own.contains("clock.stepped"), "{own}");
+}
+
+#[test]
+fn a_clock_that_was_set_about_a_tick_is_told_by_why_and_the_log() {
+    block_on(clocks_are_told(Kind::Sqlite));
+}
+
+#[test]
+fn a_clock_that_was_set_about_a_tick_is_told_by_why_and_the_log_on_postgres() {
+    block_on(clocks_are_told(Kind::Postgres));
 }
 
 #[test]
