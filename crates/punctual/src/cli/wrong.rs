@@ -71,9 +71,11 @@ fn loose(word: &str, words: &[String]) -> String {
         |wanted: &str| words.iter().any(|word| word == wanted || word.starts_with(&format!("{wanted}=")));
     let place = words.iter().position(|other| other == word).unwrap_or_default();
     let after = |wanted: &str| place >= 2 && words[place - 2] == wanted;
-    if let Some(flag) =
-        ["--cron", "--schedule", "--prompt", "--description", "--every"].into_iter().find(|flag| after(flag))
-    {
+    // A whole expression may come before a program that lacks its `--`.
+    let is_field =
+        |flag: &str| flag != "--cron" || word.chars().all(|one| "0123456789*/,-?#LWH".contains(one));
+    let flags = ["--cron", "--schedule", "--prompt", "--description", "--every"];
+    if let Some(flag) = flags.into_iter().find(|flag| after(flag) && is_field(flag)) {
         return format!("put what belongs to `{flag}` in quotes: `{flag} \"{} {word} …\"`", words[place - 1]);
     }
     let is_named = has("--name") || has("--id") || has("--tag");
