@@ -353,6 +353,18 @@ fn words<T: Named>() -> String {
 }
 
 fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failure> {
+    let Some(hint) = refusal(setting, value) else { return Ok(()) };
+    let message = format!("`{value}` cannot be `{}` ({source})", setting.name);
+    Err(Failure { kind: Kind::Invalid, message, hint: Some(hint) })
+}
+
+/// What to write instead of a value of a setting that cannot be meant.
+pub(crate) fn refused(name: &str, value: &str) -> Option<String> {
+    let setting = SETTINGS.iter().find(|setting| setting.name == name)?;
+    refusal(setting, value)
+}
+
+fn refusal(setting: &Described, value: &str) -> Option<String> {
     let text = value.trim();
     let is_good = match setting.shape {
         Shape::Number { least, most } => {
@@ -365,9 +377,9 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Format => FORMATS.contains(&text),
     };
     if is_good {
-        return Ok(());
+        return None;
     }
-    let hint = match setting.shape {
+    Some(match setting.shape {
         Shape::Number { least, most } => {
             format!("write a whole number from {least} to {most}; without it, it is {}", setting.default)
         }
@@ -376,7 +388,5 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
         Shape::Level => format!("write one of {}", quoted(&LEVELS)),
         Shape::Format => format!("write one of {}", quoted(&FORMATS)),
-    };
-    let message = format!("`{value}` cannot be `{}` ({source})", setting.name);
-    Err(Failure { kind: Kind::Invalid, message, hint: Some(hint) })
+    })
 }

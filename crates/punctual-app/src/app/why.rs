@@ -13,7 +13,7 @@ use punctual_time::{Once, Zone};
 
 use super::App;
 use super::find::zone_of;
-use crate::Failure;
+use crate::{Failure, moment};
 
 /// Rows before a tick that are looked through for those that it was run for.
 const SLOTS_LOOK_MAX: u32 = 200;
@@ -96,8 +96,12 @@ impl App {
     /// When there is no such schedule, or the instant cannot be read.
     pub async fn why(&self, schedule: &str, at: &str) -> Result<Why, Failure> {
         let row = self.find(schedule).await?;
-        let instant = Instant::parse(at, &zone_of(&row))?;
-        self.why_at(row, instant, self.now().await?).await
+        let (zone, now) = (zone_of(&row), self.now().await?);
+        let instant = Instant::parse(at, &zone).or_else(|failure| match moment(at, &zone, now) {
+            Ok(at) => Ok(Instant { at, local: None }),
+            Err(_) => Err(failure),
+        })?;
+        self.why_at(row, instant, now).await
     }
 
     /// The same for a schedule that was found, by another clock than the database's.

@@ -14,6 +14,7 @@ use super::ground::{Defaults, Ground, MIN_INTERVAL};
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
+use super::raw_word::DurationText;
 use super::word::Word;
 use crate::{name, zone_name};
 
@@ -73,6 +74,7 @@ impl<'a> Builder<'a> {
             plugins_dir: "plugins".to_owned(),
             schedules_max: None,
             limits: OrgLimits::default(),
+            server: crate::Given::new(),
         };
         Self {
             ground,
@@ -144,6 +146,25 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Takes over what only the server goes by.
+    fn serve_by(&mut self, raw: &raw::Settings, node: &Node) {
+        let text = |length: &Option<DurationText>| length.as_ref().map(|length| length.0.clone());
+        let said = [
+            ("keep_runs", text(&raw.keep_runs)),
+            ("keep_runs_per_schedule", raw.keep_runs_per_schedule.map(|count| count.to_string())),
+            ("keep_failures", text(&raw.keep_failures)),
+            ("keep_audit", text(&raw.keep_audit)),
+            ("log_level", raw.log_level.clone()),
+            ("log_format", raw.log_format.clone()),
+        ];
+        for (name, value) in said.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            if let Some(hint) = crate::settings::refused(name, &value) {
+                self.problems.add(node.place_of(name), format!("`{value}` cannot be `{name}`"), hint);
+            }
+            self.settings.server.insert(name.to_owned(), value);
+        }
+    }
+
     /// Takes over the settings.
     pub(super) fn set(&mut self, node: &Node) {
         let Some(raw) = self.raw::<raw::Settings>(node) else { return };
@@ -157,6 +178,7 @@ impl<'a> Builder<'a> {
         if let Some(zone) = self.zone(raw.timezone.as_ref(), node) {
             self.settings.timezone = zone;
         }
+        self.serve_by(&raw, node);
         let (settings, pace) = (&mut self.settings, Pace::default());
         settings.owner.org_id = raw.org_id.unwrap_or_else(|| settings.owner.org_id.clone());
         settings.owner.user_id = raw.user_id.or_else(|| settings.owner.user_id.take());

@@ -101,6 +101,8 @@ pub struct Settings {
     pub schedules_max: Option<u64>,
     /// What the tenant's runs may use.
     pub limits: OrgLimits,
+    /// How long the server keeps rows and how it logs, as it was written; it reads them with its other settings.
+    pub server: crate::Given,
 }
 
 /// One schedule.

@@ -22,6 +22,7 @@ mod spec;
 mod system;
 mod why;
 mod worker;
+mod wrong;
 
 pub(crate) use simulate::View;
 
@@ -131,7 +132,7 @@ const NO_WORLD: &str = "a world has no meaning without `--file`: the ledger says
 impl Cli {
     /// Reads the command line; one that cannot be meant is answered by clap and ends the process.
     pub(crate) fn from_line() -> Self {
-        let matches = Self::command().get_matches();
+        let matches = Self::command().try_get_matches().unwrap_or_else(|error| wrong::exit(&error));
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {

@@ -8,7 +8,7 @@ use punctual_store::{Actor, AuditRow, Chain};
 use serde_json::{Value, json};
 
 use super::prose::hung;
-use super::table::table;
+use super::table::{table, table_without};
 use super::{Output, clock};
 
 /// Holes of one schedule that a person is shown; JSON has all.
@@ -35,7 +35,8 @@ pub(crate) fn found(output: &Output, audits: &[Audited], stretch: Stretch) -> Re
             return "there is no schedule to audit\n".to_owned();
         }
         let headings = ["SCHEDULE", "PLANNED", "RECORDED", "THROUGH", "PROVED", "COUNTS"];
-        let mut said = table(&headings, audits.iter().map(cells));
+        // What is not recorded is told below, so a narrow terminal misses nothing.
+        let mut said = table_without(&["RECORDED"], &headings, audits.iter().map(cells));
         for one in audits {
             said += &hung(&notes(one), 2);
         }

@@ -164,6 +164,24 @@ fn a_reloaded_lookahead_retention_and_level_take_effect() {
 }
 
 #[test]
+fn one_file_may_have_every_setting_beside_its_schedules() {
+    let person = Person::new();
+    let file = person.home().join("jobs.yaml");
+    let named = punctual::SETTINGS.iter().map(|setting| format!("{}: {}", setting.name, setting.default));
+    let text = format!("settings: {{{}}}\nschedules: []\n", named.collect::<Vec<_>>().join(", "));
+    std::fs::write(&file, &text).expect("written");
+    person.serve_in_home(&["--config", "jobs.yaml"]).stop();
+    std::fs::write(&file, text.replace("30d", "soon")).expect("written");
+    let output = person.run(&["plan", &file.display().to_string()]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(
+        said.contains("`soon` cannot be `keep_runs`\n") && said.contains("hint: write a length"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_reloaded_form_of_the_log_takes_effect() {
     let person = Person::new();
     let file = person.home().join("settings.yaml");

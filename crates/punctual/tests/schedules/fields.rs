@@ -94,3 +94,47 @@ fn a_request_offers_only_what_it_takes() {
     let (code, said) = place.refused("runs --all a");
     assert_eq!(code, 2, "{said}");
 }
+
+#[test]
+fn completions_know_the_names_of_schedules() {
+    let place = Place::sqlite();
+    for name in ["backup", "bakery", "other"] {
+        place.json(&format!("schedule create --name {name} --cron @daily -- true"));
+    }
+    let completed = |words: &str, at: u32| {
+        let line = format!(
+            "source <(punctual completions bash); COMP_WORDS=({words}); COMP_CWORD={at}; \
+             _punctual_with_names punctual; echo \"${{COMPREPLY[@]}}\""
+        );
+        place.said(&line)
+    };
+    assert_eq!(completed("punctual schedule get --name ba", 4), "backup bakery\n");
+    assert_eq!(completed("punctual runs bac", 2), "backup\n");
+    assert_eq!(completed("punctual why oth", 2), "other\n");
+    let shells = place.said("punctual completions fish; punctual completions zsh");
+    assert!(shells.matches("punctual complete names").count() >= 3, "{shells}");
+}
+
+#[test]
+fn a_word_that_is_meant_for_a_shell_and_words_of_the_table_are_understood() {
+    let place = Place::sqlite();
+    let made = place.shell("punctual schedule create --name a --cron @daily -- 'echo hi && ls'");
+    let said = String::from_utf8_lossy(&made.stderr);
+    assert!(said.contains("note: `echo hi && ls` is one word, the name of a program"), "{said}");
+    place.json("schedule create --name b --cron @daily --disabled -- true");
+    let listed = |status: &str| {
+        let found = place.json(&format!("schedule list --status {status}"));
+        found["schedules"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!((listed("enabled"), listed("disabled")), (vec![json!("a")], vec![json!("b")]));
+    let why = place.json("why a --at now").to_string();
+    assert!(why.contains("is not a tick of `@daily`") || why.contains("comes after it"), "{why}");
+    let (code, said) = place.refused("schedule delete a");
+    assert_eq!(code, 2);
+    assert!(said.ends_with("hint: name the schedule with `--name a`\n"), "{said}");
+}

@@ -6,6 +6,7 @@ use punctual::{Failure, Told};
 use serde_json::{Map, Value};
 
 use super::flags::{FLAGS, Flag, Form};
+use crate::output::note;
 
 /// Words that clear a key.
 const CLEARING: [&str; 2] = ["", "none"];
@@ -109,6 +110,18 @@ impl Fields {
     /// Whether nothing was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_empty() && self.argv.is_empty()
+    }
+
+    /// Says so where a program was probably meant for a shell.
+    pub(crate) fn warn_of_shell(&self) {
+        if let [line] = self.argv.as_slice()
+            && line.contains(' ')
+            && !std::path::Path::new(line).exists()
+        {
+            note(&format!(
+                "`{line}` is one word, the name of a program; for a shell write `-- sh -c '{line}'`"
+            ));
+        }
     }
 
     /// The changes that the flags make to some keys; `had` is the target before.

@@ -66,6 +66,7 @@ impl Create {
             ));
         }
         let drafted = app.draft(&keys, TOLD).await?;
+        self.fields.warn_of_shell();
         for assumed in &drafted.assumed {
             note(assumed);
         }
