@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
+use punctual_engine::Reach;
 use punctual_plan::{CatchUp, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
@@ -52,6 +53,8 @@ enum Shape {
     Duration,
     /// How much is logged.
     Level,
+    /// Addresses and hosts.
+    Reach,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -87,7 +90,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 11] = [
+pub static SETTINGS: [Described; 12] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -118,6 +121,12 @@ pub static SETTINGS: [Described; 11] = [
     ),
     described("keep_failures", "90d", Shape::Duration, "how long failed runs are kept"),
     described("keep_audit", "365d", Shape::Duration, "how long events of the audit log are kept"),
+    described(
+        "allow_private_targets",
+        "no",
+        Shape::Reach,
+        "addresses beside public ones that web requests may go to",
+    ),
     Described {
         name: "log_level",
         what: "how much is logged: error, warn, info, debug or trace",
@@ -199,6 +208,7 @@ impl FileSettings {
             let said = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
+                Value::Bool(is_so) => if *is_so { "yes" } else { "no" }.to_owned(),
                 other => {
                     return Err(refuse(format!("`{name}` cannot be {other}"), "write a number or a word"));
                 }
@@ -322,6 +332,11 @@ impl Settings {
         milliseconds(self.number("default_jitter_ms"))
     }
 
+    /// Where web requests may go beside public addresses.
+    pub fn reach(&self) -> Reach {
+        self.get("allow_private_targets").value.parse().expect("checked when it was resolved")
+    }
+
     /// How much is logged.
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
@@ -355,6 +370,7 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => overlap(text).is_some(),
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
+        Shape::Reach => text.parse::<Reach>().is_ok(),
         Shape::Level => ["error", "warn", "info", "debug", "trace"].contains(&text),
     };
     if is_good {
@@ -367,6 +383,10 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => words::<Overlap>(),
         Shape::CatchUp => words::<CatchUp>(),
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
+        Shape::Reach => {
+            "write `no`, `yes`, or ranges and host names by commas, such as `10.0.0.0/8, hooks.internal`"
+                .to_owned()
+        }
         Shape::Level => "write `error`, `warn`, `info`, `debug` or `trace`".to_owned(),
     };
     let message = format!("`{value}` cannot be `{}` ({source})", setting.name);

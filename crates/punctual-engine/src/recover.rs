@@ -1,7 +1,7 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
 use jiff::Timestamp;
-use punctual_plan::Fence;
+use punctual_plan::{Action, Fence};
 use punctual_store::{BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
 
@@ -31,7 +31,7 @@ pub(crate) async fn recover<S: Store>(
             return Ok(launches);
         }
         let mut reports = Vec::new();
-        for orphan in left {
+        for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {
                 Some(report) => reports.push(report),
                 None => launches.push(orphan.launch),
@@ -42,6 +42,12 @@ pub(crate) async fn recover<S: Store>(
             sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
         }
     }
+}
+
+/// Whether it is for a node to say what becomes of a run: what waits in a queue is its workers', and whoever has taken
+/// a run answers for it by its token.
+pub(crate) fn is_open(orphan: &Orphan) -> bool {
+    !orphan.is_taken && !matches!(orphan.launch.definition.target.action, Action::Queue(_))
 }
 
 impl Recovery<'_> {
