@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
+use punctual_engine::Reach;
 use punctual_plan::{CatchUp, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
@@ -54,6 +55,8 @@ enum Shape {
     Level,
     /// How it is logged.
     Format,
+    /// Addresses and hosts.
+    Reach,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -87,7 +90,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 12] = [
+pub static SETTINGS: [Described; 13] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -120,6 +123,12 @@ pub static SETTINGS: [Described; 12] = [
     described("keep_audit", "365d", Shape::Duration, "how long events of the audit log are kept"),
     described("log_level", "info", Shape::Level, "how much is logged: error, warn, info, debug or trace"),
     described("log_format", "auto", Shape::Format, "how it is logged: text, json, or auto by where it goes"),
+    described(
+        "allow_private_targets",
+        "no",
+        Shape::Reach,
+        "addresses beside public ones that web requests may go to",
+    ),
 ];
 
 /// Keys of `settings:` in a file of schedules that are about its schedules, and not about the installation.
@@ -194,6 +203,7 @@ impl FileSettings {
             let said = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
+                Value::Bool(is_so) => if *is_so { "yes" } else { "no" }.to_owned(),
                 other => {
                     return Err(refuse(format!("`{name}` cannot be {other}"), "write a number or a word"));
                 }
@@ -317,6 +327,11 @@ impl Settings {
         milliseconds(self.number("default_jitter_ms"))
     }
 
+    /// Where web requests may go beside public addresses.
+    pub fn reach(&self) -> Reach {
+        self.get("allow_private_targets").value.parse().expect("checked when it was resolved")
+    }
+
     /// How much is logged.
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
@@ -373,6 +388,7 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
         Shape::Overlap => overlap(text).is_some(),
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
+        Shape::Reach => text.parse::<Reach>().is_ok(),
         Shape::Level => LEVELS.contains(&text),
         Shape::Format => FORMATS.contains(&text),
     };
@@ -386,6 +402,10 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
         Shape::Overlap => words::<Overlap>(),
         Shape::CatchUp => words::<CatchUp>(),
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
+        Shape::Reach => {
+            "write `no`, `yes`, or ranges and host names by commas, such as `10.0.0.0/8, hooks.internal`"
+                .to_owned()
+        }
         Shape::Level => format!("write one of {}", quoted(&LEVELS)),
         Shape::Format => format!("write one of {}", quoted(&FORMATS)),
     })

@@ -32,7 +32,7 @@ pub(crate) async fn recover<S: Store>(
             return keep_own(store, fence, launches, taken).await;
         }
         let mut reports = Vec::new();
-        for orphan in left {
+        for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {
                 Some(report) => reports.push(report),
                 None => launches.push(orphan.launch),
@@ -43,6 +43,12 @@ pub(crate) async fn recover<S: Store>(
             sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
         }
     }
+}
+
+/// Whether it is for a node to say what becomes of a run: what waits in a queue is its workers', and whoever has taken
+/// a run answers for it by its token.
+pub(crate) fn is_open(orphan: &Orphan) -> bool {
+    !orphan.is_taken && !matches!(orphan.launch.definition.target.action, Action::Queue(_))
 }
 
 /// Hands back what is not this node's to launch: whoever can finds it as it was left.

@@ -30,6 +30,7 @@ mod schedule;
 mod settle;
 mod simulate;
 mod state;
+mod stencil;
 mod target;
 mod why;
 mod world;
@@ -60,6 +61,7 @@ pub use simulate::{
     Simulated, Version, simulate,
 };
 pub use state::{Anchors, Counters, State, Status};
+pub use stencil::{BadStencil, Mark, RUN_FIELDS, Stencil, ValueForm};
 pub use target::{Action, CloudEvents, Method, Object, Process, ProcessLimits, Queue, Target, Webhook};
 pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Upset, Why, local_instant, referred_runs, why};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, Room, RunsLeft, Standing, Traffic, Upstream, World};

@@ -35,6 +35,7 @@ mod schema;
 mod source;
 mod template;
 mod unreadable;
+mod webhook;
 mod when;
 mod word;
 

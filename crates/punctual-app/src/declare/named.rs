@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use punctual_plan::{Action, BreakerRule, Queue, Target, Webhook};
+use punctual_plan::{Action, BreakerRule, Queue, Target};
 use punctual_time::{Calendar, DayRange, QuietHours, Weekdays, Windows};
 
 use super::builder::Builder;
@@ -12,7 +12,6 @@ use super::nearest;
 use super::node::{Entry, Node};
 use super::raw::{Dates, Quiet};
 use super::raw_target::{self, Breaker, TargetChoice, TargetForm};
-use super::word::Word;
 
 /// Words that `not_on` already takes.
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
@@ -133,23 +132,6 @@ impl Builder<'_> {
             }
         };
         Target { name, action, breaker }
-    }
-
-    fn webhook(&mut self, raw: raw_target::Webhook, node: &Node) -> Webhook {
-        if !raw.url.starts_with("https://") && !raw.url.starts_with("http://") {
-            let message = format!("`{}` is not a web address", raw.url);
-            self.problems.add(node.place_of("url"), message, "begin it with `https://`");
-        }
-        let headers = raw.headers.unwrap_or_default();
-        self.check_references(&headers, "headers", node);
-        Webhook {
-            url: raw.url,
-            method: Word::of(raw.method).unwrap_or_default(),
-            headers,
-            body: raw.body,
-            secret: raw.secret,
-            cloud_events: Word::of(raw.cloud_events).unwrap_or_default(),
-        }
     }
 
     fn version(&mut self, version: u64, node: &Node) -> u32 {

@@ -1,7 +1,8 @@
 //! Targets: where a run goes. Each has one verb, `run`, and gives back how it ended.
 //!
-//! [`HostTargets`] chooses among them; [`Program`] has closures only. `process` runs a program, `callback` a closure of this program; what goes to a
-//! queue is taken from it by a `queue::Worker`. `secret` fills in what definitions only refer to.
+//! [`HostTargets`] chooses among them; [`Program`] has closures only. `process` runs a program, `webhook` sends a
+//! request, `callback` calls a closure of this program; what goes to a queue is taken from it by a `queue::Worker`.
+//! `secret` fills in what definitions only refer to.
 
 mod callback;
 mod context;
@@ -15,13 +16,14 @@ mod redact;
 mod secret;
 mod spawn;
 mod vault;
+mod webhook;
 
 use std::sync::Arc;
 
 use punctual_plan::{Action, Process};
 use punctual_store::{AttemptToken, Launchable, Store};
 
-use crate::{Cancel, Clock, Finished, Launch, LiveOutput, OnStart, SystemClock, Targets};
+use crate::{Cancel, Clock, Finished, Launch, Launched, LiveOutput, OnStart, SystemClock, Targets};
 
 pub use callback::{CallbackError, Callbacks};
 pub use context::Context;
@@ -29,9 +31,11 @@ pub use host::{PROGRAMS_MAX, TooFewFiles, allow_open_files};
 pub use program::Program;
 pub use queue::{Worked, Worker, WorkerSettings};
 pub use vault::{Label, SECRET_BYTES_MAX, Vault, VaultError};
+pub use webhook::{BadReach, BadRequest, Reach, check_header, check_text, check_url};
 
 use process::Job;
 use secret::Secrets;
+use webhook::{Post, Webhooks};
 
 /// What connects an attempt with those who watch it.
 pub(crate) struct Wires {
@@ -40,17 +44,25 @@ pub(crate) struct Wires {
     pub(crate) output: LiveOutput,
 }
 
-/// The targets that this host reaches: programs on it, and closures of this program.
+/// The targets that this host reaches: programs on it, web addresses, and closures of this program.
 #[derive(Debug)]
 pub struct HostTargets<S> {
     secrets: Secrets<S>,
     callbacks: Callbacks,
+    webhooks: Webhooks,
 }
 
 impl<S: Store> HostTargets<S> {
     /// Programs of this host, whose secrets are in a store, sealed by a vault.
     pub fn new(store: Arc<S>, vault: Vault) -> Self {
-        Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new() }
+        let webhooks = Webhooks::new(Reach::default());
+        Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new(), webhooks }
+    }
+
+    /// The same with web requests that may also go to these addresses; to public ones they always may.
+    #[must_use]
+    pub fn reaching(self, reach: Reach) -> Self {
+        Self { webhooks: Webhooks::new(reach), ..self }
     }
 
     /// The same with closures that schedules may call.
@@ -72,17 +84,22 @@ impl<S: Store> Targets for HostTargets<S> {
         !matches!(action, Action::Callback { task } if !self.callbacks.has(task))
     }
 
-    async fn launch(&self, launch: Launch) -> Finished {
+    async fn launch(&self, launch: Launch) -> Launched {
         let Launch { run, fence, started, cancel, output } = launch;
         let context = Context::new(&run, AttemptToken::Node(fence), SystemClock.now());
         let wires = Wires { started, cancel, output };
-        match &run.definition.target.action {
+        let finished = match &run.definition.target.action {
             Action::Process(program) => match self.job(program, &run, &context).await {
                 Ok(job) => process::run(job, wires).await,
                 Err(why) => Finished::failed(why),
             },
+            Action::Webhook(webhook) => {
+                let post = Post { webhook, run: &run, context: &context, fence };
+                return self.webhooks.run(post, &self.secrets, wires).await;
+            }
             Action::Callback { task } => self.callbacks.run(task, context, wires).await,
             other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
-        }
+        };
+        finished.into()
     }
 }

@@ -221,6 +221,7 @@ impl Data {
             row.look_at = Some(deadline);
             row.reason = None;
             row.token = None;
+            row.executor_run_id = None;
             row.queue = queue;
         });
         self.count_start(run, now);

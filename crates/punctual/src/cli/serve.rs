@@ -46,7 +46,8 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     reload.config.bring_in(database, &reload.settings).await?;
     let mut settings = punctual_engine::Settings::new(database.journal()?);
     Tuning { pace: settings.pace, retention: settings.retention } = reload.tuning();
-    let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
+    let targets = HostTargets::new(Arc::clone(&store), database.vault()?);
+    let targets = Arc::new(targets.reaching(reload.settings.reach()));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     reload.listen(engine.tuner())?;
