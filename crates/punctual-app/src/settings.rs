@@ -8,11 +8,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use punctual_plan::{CatchUp, Named, Overlap, Pace};
+use punctual_plan::{CatchUp, Executor, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
 
-use crate::declare::{duration, nearest};
+use crate::declare::{duration, executor, nearest};
 use crate::{Failure, Kind};
 
 /// Where a value came from.
@@ -52,6 +52,8 @@ enum Shape {
     Duration,
     /// How much is logged.
     Level,
+    /// Who executes workflows; nobody, if it is empty.
+    Executor,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -87,7 +89,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 11] = [
+pub static SETTINGS: [Described; 12] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -118,6 +120,12 @@ pub static SETTINGS: [Described; 11] = [
     ),
     described("keep_failures", "90d", Shape::Duration, "how long failed runs are kept"),
     described("keep_audit", "365d", Shape::Duration, "how long events of the audit log are kept"),
+    described(
+        "workflow_executor",
+        "",
+        Shape::Executor,
+        "who executes workflows that do not say who does: a web address, or a program",
+    ),
     Described {
         name: "log_level",
         what: "how much is logged: error, warn, info, debug or trace",
@@ -199,6 +207,7 @@ impl FileSettings {
             let said = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
+                Value::Array(_) if name == "workflow_executor" => value.to_string(),
                 other => {
                     return Err(refuse(format!("`{name}` cannot be {other}"), "write a number or a word"));
                 }
@@ -322,6 +331,12 @@ impl Settings {
         milliseconds(self.number("default_jitter_ms"))
     }
 
+    /// Who executes workflows that do not say who does.
+    pub fn workflow_executor(&self) -> Option<Executor> {
+        let text = &self.get("workflow_executor").value;
+        (!text.is_empty()).then(|| executor(text).expect("checked when it was resolved"))
+    }
+
     /// How much is logged.
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
@@ -356,6 +371,7 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
         Shape::Level => ["error", "warn", "info", "debug", "trace"].contains(&text),
+        Shape::Executor => text.is_empty() || executor(text).is_ok(),
     };
     if is_good {
         return Ok(());
@@ -367,6 +383,9 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => words::<Overlap>(),
         Shape::CatchUp => words::<CatchUp>(),
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
+        Shape::Executor => {
+            r#"write `https://…`, or a program as a list such as `["dag-runner", "--all"]`"#.to_owned()
+        }
         Shape::Level => "write `error`, `warn`, `info`, `debug` or `trace`".to_owned(),
     };
     let message = format!("`{value}` cannot be `{}` ({source})", setting.name);

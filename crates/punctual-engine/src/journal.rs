@@ -217,6 +217,7 @@ fn outcome_text(outcome: &Outcome) -> String {
         Outcome::TimedOut => "timed_out".to_owned(),
         Outcome::Lost => "lost".to_owned(),
         Outcome::LaunchFailed { error } => format!("launch_failed {}", one_line(error)),
+        Outcome::NoWorkflow { workflow, version } => format!("no_workflow {version} {}", one_line(workflow)),
         Outcome::Cancelled { by } => format!("cancelled {}", one_line(by)),
         Outcome::InDoubt => "in_doubt".to_owned(),
     }
@@ -263,6 +264,10 @@ fn read_outcome(text: &str) -> Option<Outcome> {
         "cancelled" => Outcome::Cancelled { by: value.to_owned() },
         "launch_failed" => Outcome::LaunchFailed { error: value.to_owned() },
         "in_doubt" => Outcome::InDoubt,
+        "no_workflow" => {
+            let (version, workflow) = value.split_once(' ')?;
+            Outcome::NoWorkflow { workflow: workflow.to_owned(), version: version.parse().ok()? }
+        }
         _ => return None,
     })
 }

@@ -42,5 +42,5 @@ pub use settings::Settings;
 pub use start::StartError;
 pub use target::{
     CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, Program, SECRET_BYTES_MAX,
-    TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
+    STARTED_BY_KEY, TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
 };

@@ -1,7 +1,7 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
 use jiff::Timestamp;
-use punctual_plan::Fence;
+use punctual_plan::{Action, Fence};
 use punctual_store::{BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
 
@@ -51,6 +51,11 @@ impl Recovery<'_> {
         let doubt = in_doubt(run, self.fence, self.now);
         // Its node said that it was not launched.
         if orphan.held_by == HANDED_BACK {
+            return None;
+        }
+        // A message is in the outbox since its admission, and a worker holds its run by a lease of its own: neither is
+        // in doubt because a node is gone, and to launch them again does nothing twice.
+        if matches!(run.definition.target.action, Action::Message { .. } | Action::Queue(_)) {
             return None;
         }
         match self.journal.known(run.run, run.attempt) {

@@ -46,6 +46,13 @@ pub enum Outcome {
         /// What the system said.
         error: String,
     },
+    /// The workflow store has no such workflow.
+    NoWorkflow {
+        /// Which workflow.
+        workflow: String,
+        /// Which version of it.
+        version: u32,
+    },
     /// A person or a later tick ended it.
     Cancelled {
         /// Who or what.
@@ -258,6 +265,7 @@ impl Situation<'_> {
                 let reason = Reason::LaunchFailed { error };
                 return self.retry(Some(self.launch_delay()), self.policy.launch.attempts_max, reason);
             }
+            Outcome::NoWorkflow { workflow, version } => Reason::WorkflowNotFound { version, workflow },
             Outcome::Exited { code } => Reason::ExitCode { code },
             Outcome::Signalled { signal } => Reason::Signal { signal },
             Outcome::Reported { error } => Reason::Reported { error },

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
+use punctual_plan::{Executor, Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde::de::DeserializeOwned;
 
@@ -14,6 +14,7 @@ use super::ground::{Defaults, Ground, MIN_INTERVAL};
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
+use super::raw_word;
 use super::word::Word;
 use crate::{name, zone_name};
 
@@ -73,6 +74,7 @@ impl<'a> Builder<'a> {
             plugins_dir: "plugins".to_owned(),
             schedules_max: None,
             limits: OrgLimits::default(),
+            executor: None,
         };
         Self {
             ground,
@@ -144,6 +146,21 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Who executes workflows that do not say who does.
+    fn usual_executor(&mut self, raw: raw_word::Words, node: &Node) -> Option<Executor> {
+        let text = match raw {
+            raw_word::Words::One(text) => text,
+            raw_word::Words::Many(argv) => serde_json::Value::from(argv).to_string(),
+        };
+        match super::executor::executor(&text) {
+            Ok(executor) => Some(executor),
+            Err(failure) => {
+                self.problems.refuse(node.place_of("workflow_executor"), failure);
+                None
+            }
+        }
+    }
+
     /// Takes over the settings.
     pub(super) fn set(&mut self, node: &Node) {
         let Some(raw) = self.raw::<raw::Settings>(node) else { return };
@@ -153,6 +170,9 @@ impl<'a> Builder<'a> {
         if min_interval.is_some_and(|least| least < MIN_INTERVAL) {
             let message = "`min_interval` is below a second";
             self.problems.add(node.place_of("min_interval"), message, "write at least `1s`");
+        }
+        if let Some(executor) = raw.workflow_executor {
+            self.settings.executor = self.usual_executor(executor, node);
         }
         if let Some(zone) = self.zone(raw.timezone.as_ref(), node) {
             self.settings.timezone = zone;

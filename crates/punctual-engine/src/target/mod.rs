@@ -15,10 +15,11 @@ mod redact;
 mod secret;
 mod spawn;
 mod vault;
+mod workflow;
 
 use std::sync::Arc;
 
-use punctual_plan::{Action, Process};
+use punctual_plan::{Action, Executor, Outcome, Process, Workflow};
 use punctual_store::{AttemptToken, Launchable, Store};
 
 use crate::{Cancel, Clock, Finished, Launch, LiveOutput, OnStart, SystemClock, Targets};
@@ -29,9 +30,11 @@ pub use host::{PROGRAMS_MAX, TooFewFiles, allow_open_files};
 pub use program::Program;
 pub use queue::{Worked, Worker, WorkerSettings};
 pub use vault::{Label, SECRET_BYTES_MAX, Vault, VaultError};
+pub use workflow::STARTED_BY_KEY;
 
 use process::Job;
 use secret::Secrets;
+use workflow::Workflows;
 
 /// What connects an attempt with those who watch it.
 pub(crate) struct Wires {
@@ -45,18 +48,43 @@ pub(crate) struct Wires {
 pub struct HostTargets<S> {
     secrets: Secrets<S>,
     callbacks: Callbacks,
+    workflows: Workflows<S>,
 }
 
 impl<S: Store> HostTargets<S> {
     /// Programs of this host, whose secrets are in a store, sealed by a vault.
     pub fn new(store: Arc<S>, vault: Vault) -> Self {
-        Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new() }
+        let workflows = Workflows::new(Arc::clone(&store));
+        Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new(), workflows }
+    }
+
+    /// The same with somebody who executes workflows that do not say who does.
+    #[must_use]
+    pub fn with_executor(mut self, executor: Option<Executor>) -> Self {
+        self.workflows.usual = executor;
+        self
     }
 
     /// The same with closures that schedules may call.
     #[must_use]
     pub fn with(self, callbacks: Callbacks) -> Self {
         Self { callbacks, ..self }
+    }
+
+    /// Hands the DAG of a workflow to whoever executes it.
+    async fn start(&self, workflow: &Workflow, run: &Launchable, attempt: (Context, Wires)) -> Finished {
+        let (context, wires) = attempt;
+        let order = match self.workflows.order(workflow, run.org, &context).await {
+            Ok(order) => order,
+            Err(finished) => return finished,
+        };
+        match order.executor {
+            Executor::Process(program) => match self.job(&program, run, &context).await {
+                Ok(job) => process::run(job.told(order.body), wires).await,
+                Err(why) => Finished::failed(why),
+            },
+            Executor::Webhook(_) => Finished::failed("this version cannot send web requests"),
+        }
     }
 
     /// A program with everything it is given; what is missing is said by its reference.
@@ -82,6 +110,12 @@ impl<S: Store> Targets for HostTargets<S> {
                 Err(why) => Finished::failed(why),
             },
             Action::Callback { task } => self.callbacks.run(task, context, wires).await,
+            // The admission has written it: there is nothing left to do, and nothing that can fail.
+            Action::Message { .. } => {
+                wires.started.tell();
+                Finished::of(Outcome::Succeeded)
+            }
+            Action::Workflow(workflow) => self.start(workflow, &run, (context, wires)).await,
             other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
         }
     }

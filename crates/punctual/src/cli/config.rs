@@ -51,6 +51,9 @@ pub(crate) struct SettingFlags {
     /// How long events of the audit log are kept
     #[arg(long, value_name = "DURATION")]
     keep_audit: Option<String>,
+    /// Who executes workflows that do not say who does: a web address, or a program, with arguments as a JSON list
+    #[arg(long, value_name = "EXECUTOR")]
+    workflow_executor: Option<String>,
     /// How much is logged: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
@@ -70,6 +73,7 @@ impl SettingFlags {
             ("keep_runs_per_schedule", &self.keep_runs_per_schedule),
             ("keep_failures", &self.keep_failures),
             ("keep_audit", &self.keep_audit),
+            ("workflow_executor", &self.workflow_executor),
             ("log_level", &self.log_level),
         ];
         flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
