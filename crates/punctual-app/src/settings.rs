@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
+use punctual_engine::Reach;
 use punctual_plan::{CatchUp, Executor, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
@@ -54,6 +55,8 @@ enum Shape {
     Level,
     /// Who executes workflows; nobody, if it is empty.
     Executor,
+    /// Addresses and hosts.
+    Reach,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -89,7 +92,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 12] = [
+pub static SETTINGS: [Described; 13] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -125,6 +128,12 @@ pub static SETTINGS: [Described; 12] = [
         "",
         Shape::Executor,
         "who executes workflows that do not say who does: a web address, or a program",
+    ),
+    described(
+        "allow_private_targets",
+        "no",
+        Shape::Reach,
+        "addresses beside public ones that web requests may go to",
     ),
     Described {
         name: "log_level",
@@ -208,6 +217,7 @@ impl FileSettings {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
                 Value::Array(_) if name == "workflow_executor" => value.to_string(),
+                Value::Bool(is_so) => if *is_so { "yes" } else { "no" }.to_owned(),
                 other => {
                     return Err(refuse(format!("`{name}` cannot be {other}"), "write a number or a word"));
                 }
@@ -337,6 +347,11 @@ impl Settings {
         (!text.is_empty()).then(|| executor(text).expect("checked when it was resolved"))
     }
 
+    /// Where web requests may go beside public addresses.
+    pub fn reach(&self) -> Reach {
+        self.get("allow_private_targets").value.parse().expect("checked when it was resolved")
+    }
+
     /// How much is logged.
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
@@ -370,6 +385,7 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => overlap(text).is_some(),
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
+        Shape::Reach => text.parse::<Reach>().is_ok(),
         Shape::Level => ["error", "warn", "info", "debug", "trace"].contains(&text),
         Shape::Executor => text.is_empty() || executor(text).is_ok(),
     };
@@ -385,6 +401,10 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
         Shape::Executor => {
             r#"write `https://…`, or a program as a list such as `["dag-runner", "--all"]`"#.to_owned()
+        }
+        Shape::Reach => {
+            "write `no`, `yes`, or ranges and host names by commas, such as `10.0.0.0/8, hooks.internal`"
+                .to_owned()
         }
         Shape::Level => "write `error`, `warn`, `info`, `debug` or `trace`".to_owned(),
     };

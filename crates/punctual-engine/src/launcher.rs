@@ -12,7 +12,7 @@ use tracing::debug;
 use crate::flights::{Flight, Flights};
 use crate::journal::Journal;
 use crate::lanes::{Lanes, Placed, WAITING_MAX};
-use crate::launch::{Cancel, Finished, Launch, LiveOutput, OnStart, Targets, Why};
+use crate::launch::{Cancel, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
 use crate::time::Time;
@@ -147,7 +147,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let noted = self.journal().launching(run.run, run.attempt);
         let cancel = flight.canceller.cancel_of();
         let started_at = Arc::new(Mutex::new(None));
-        let finished = match noted {
+        let launched = match noted {
             Ok(()) => {
                 self.flights.launched(run.run, fence);
                 let launch = Launch {
@@ -160,7 +160,11 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 self.targets.launch(launch).await
             }
             // What cannot be noted is not launched: a restart could not tell whether it was.
-            Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")),
+            Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")).into(),
+        };
+        let finished = match launched {
+            Launched::Ended(finished) => finished,
+            Launched::Entrusted => return self.tell(News::Gone { run: run.run, attempt: run.attempt }),
         };
         let started_at = *started_at.lock().unwrap_or_else(PoisonError::into_inner);
         let is_cancelled = matches!(finished.outcome, Outcome::Cancelled { .. });

@@ -12,7 +12,7 @@ use tracing::{error, info, warn};
 use crate::batch::Sender;
 use crate::journal::Journal;
 use crate::lease::{Lease, Moment};
-use crate::recover::Recovery;
+use crate::recover::{Recovery, is_open};
 use crate::time::Time;
 use crate::{Clock, Metrics};
 
@@ -180,7 +180,7 @@ impl Membership {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let recovery = Recovery { journal: &journal, fence, now };
         let (mut launches, mut reports) = (Vec::new(), Vec::new());
-        for orphan in left {
+        for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {
                 Some(report) => reports.push(report),
                 None => launches.push(orphan.launch),

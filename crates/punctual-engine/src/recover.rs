@@ -31,7 +31,7 @@ pub(crate) async fn recover<S: Store>(
             return Ok(launches);
         }
         let mut reports = Vec::new();
-        for orphan in left {
+        for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {
                 Some(report) => reports.push(report),
                 None => launches.push(orphan.launch),
@@ -44,6 +44,12 @@ pub(crate) async fn recover<S: Store>(
     }
 }
 
+/// Whether it is for a node to say what becomes of a run: what waits in a queue is its workers', and whoever has taken
+/// a run answers for it by its token.
+pub(crate) fn is_open(orphan: &Orphan) -> bool {
+    !orphan.is_taken && !matches!(orphan.launch.definition.target.action, Action::Queue(_))
+}
+
 impl Recovery<'_> {
     /// What is known of a run that was left in flight; nothing if it was never launched.
     pub(crate) fn judge(&self, orphan: &Orphan) -> Option<Report> {
@@ -53,9 +59,8 @@ impl Recovery<'_> {
         if orphan.held_by == HANDED_BACK {
             return None;
         }
-        // A message is in the outbox since its admission, and a worker holds its run by a lease of its own: neither is
-        // in doubt because a node is gone, and to launch them again does nothing twice.
-        if matches!(run.definition.target.action, Action::Message { .. } | Action::Queue(_)) {
+        // A message is in the outbox since its admission: it is in no doubt, and to launch it again does nothing twice.
+        if matches!(run.definition.target.action, Action::Message { .. }) {
             return None;
         }
         match self.journal.known(run.run, run.attempt) {

@@ -69,6 +69,8 @@ hand_over! {
     note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
     lease(scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error>;
     extend_lease(scope: Scope, held: Held) -> Result<Commit, Error>;
+    entrust(fence: Fence, entrusted: Entrusted) -> Result<Commit, Error>;
+    begin(scope: Scope, begun: Begun) -> Result<Commit, Error>;
     org(scope: Scope, org_id: String) -> Result<OrgKey, Error>;
     write_schedules(scope: Scope, writes: Vec<ScheduleWrite>) -> Result<Vec<Result<Written, Error>>, Error>;
     schedule(scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error>;

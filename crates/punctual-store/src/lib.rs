@@ -176,6 +176,17 @@ pub trait Store: Send + Sync + 'static {
     /// Holds a leased run longer; stale if the token is not the attempt's any more.
     fn extend_lease(&self, scope: Scope, held: Held) -> impl Future<Output = Result<Commit, Error>> + Send;
 
+    /// Gives an attempt in flight under a fence its token, before it is launched; stale if it is not any more.
+    fn entrust(
+        &self,
+        fence: Fence,
+        entrusted: Entrusted,
+    ) -> impl Future<Output = Result<Commit, Error>> + Send;
+
+    /// Notes that an executor has taken a run and will report its end (by [`Store::settle`], with the same token);
+    /// stale if the token is not the attempt's any more, or the run is over.
+    fn begin(&self, scope: Scope, begun: Begun) -> impl Future<Output = Result<Commit, Error>> + Send;
+
     // ---- The control plane: what people and agents do, within their org.
 
     /// The key of an org, made if it is new and the scope is the engine's.

@@ -14,7 +14,7 @@ use crate::declare::{self, Defaults, Ground, Patch, export, read_keys};
 use crate::{Failure, Given, Kind, Settings, Step, own_file};
 
 /// The targets that this version launches; others are refused when they are stored, not when they are due.
-pub(crate) const LAUNCHED: [&str; 4] = ["process", "queue", "message", "workflow"];
+pub(crate) const LAUNCHED: [&str; 5] = ["process", "webhook", "queue", "message", "workflow"];
 
 /// Documents of a kind that one org may have.
 const DOCUMENTS_MAX: u32 = 10_000;
@@ -250,7 +250,10 @@ fn refuse_target(schedule: &Schedule) -> Result<(), Failure> {
     Err(Failure {
         kind: Kind::Invalid,
         message: format!("this version cannot launch a `{kind}` yet"),
-        hint: Some(format!("it launches {}: give a program after `--`, or a `--queue`", known.join(" and "))),
+        hint: Some(format!(
+            "it launches {}: give a program after `--`, a `--queue` or a `--webhook`",
+            known.join(", ")
+        )),
     })
 }
 

@@ -7,7 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use punctual_engine::Context;
 use punctual_plan::{Fence, Outcome, RunKey, RunState, RunStatus};
 use punctual_store::{
-    AttemptToken, Batch, BatchId, Commit, Held, Report, RunRow, Selector, Store, Worker, to_microsecond,
+    AttemptToken, Batch, BatchId, Begun, Commit, Held, Report, RunRow, Selector, Store, Worker,
+    to_microsecond,
 };
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -116,13 +117,17 @@ impl App {
         Ok(later(begun, schedule.definition.policy.run_timeout))
     }
 
-    /// When the attempt that goes on has had its time: how long an executor that has started may be silent.
+    /// Says that an executor has taken a run and goes on with it, under the name that it has for it.
     ///
     /// # Errors
-    /// When there is no such run.
-    pub async fn time_of(&self, run: RunKey) -> Result<Timestamp, Failure> {
+    /// When there is no such run, or the token has no say over it any more.
+    pub async fn begin(&self, run: RunKey, token: &str, called: Option<String>) -> Result<RunRow, Failure> {
         let row = self.run(run).await?;
-        self.ends_at(&row).await
+        let executor_run_id = called.or(row.executor_run_id).unwrap_or_else(|| "an executor".to_owned());
+        let begun = Begun { run, token: token.to_owned(), executor_run_id, at: self.now().await? };
+        let commit = self.store.begin(self.scope(), begun).await?;
+        let row = self.run(run).await?;
+        if commit == Commit::Done { Ok(row) } else { Err(refused(&row)) }
     }
 
     /// Says how an attempt ended. Said twice, it counts once and is answered alike.

@@ -1,6 +1,7 @@
 //! Who executes workflows: a program or a service, in a word, a list, or with everything about it.
 
-use punctual_plan::{CloudEvents, Executor, Method, Process, Webhook};
+use punctual_engine::{BadRequest, check_header, check_url};
+use punctual_plan::{Executor, Process, Webhook};
 
 use super::builder::Builder;
 use super::node::Node;
@@ -49,10 +50,13 @@ impl Builder<'_> {
                 Some(Executor::Process(Process { env, cwd, ..Process::new(argv) }))
             }
             (None, Some(url)) => {
-                self.check_address(&url, node);
-                let headers = headers.unwrap_or_default();
-                self.check_references(&headers, "headers", node);
-                Some(Executor::Webhook(Webhook { headers, secret, ..service(url) }))
+                self.hear(check_url(&url), "url", node);
+                let (headers, secrets) = (headers.unwrap_or_default(), Vec::from_iter(secret));
+                for (name, value) in &headers {
+                    self.hear(check_header(name, value), name, node.get("headers").unwrap_or(node));
+                }
+                self.secrets_of(&secrets, node);
+                Some(Executor::Webhook(Webhook { headers, secrets, ..Webhook::new(url) }))
             }
             (None, None) => {
                 self.problems.add(node.place, "it is not said who executes", "add `argv:` or `url:`");
@@ -65,37 +69,18 @@ impl Builder<'_> {
             }
         }
     }
-
-    /// Refuses what is no address of a web service.
-    pub(super) fn check_address(&mut self, url: &str, node: &Node) {
-        if !is_address(url) {
-            let message = format!("`{url}` is not a web address");
-            self.problems.add(node.place_of("url"), message, "begin it with `https://`");
-        }
-    }
 }
 
 fn is_address(text: &str) -> bool {
     text.starts_with("https://") || text.starts_with("http://")
 }
 
-/// A service that executes workflows.
-fn service(url: String) -> Webhook {
-    Webhook {
-        url,
-        method: Method::default(),
-        headers: Default::default(),
-        body: None,
-        secret: None,
-        cloud_events: CloudEvents::default(),
-    }
-}
-
 /// Reads an executor from one text: an address, a program, or a program and its arguments as a JSON list.
 ///
 /// ```
 /// use punctual::declare::executor;
-/// use punctual_plan::{Executor, Process};
+/// use punctual_engine::{BadRequest, check_header, check_url};
+use punctual_plan::{Executor, Process};
 ///
 /// let argv = Process::new(["dag-runner", "--all"]);
 /// assert_eq!(executor(r#"["dag-runner", "--all"]"#)?, Executor::Process(argv));
@@ -109,7 +94,8 @@ fn service(url: String) -> Webhook {
 pub fn executor(text: &str) -> Result<Executor, Failure> {
     let text = text.trim();
     if is_address(text) {
-        return Ok(Executor::Webhook(service(text.to_owned())));
+        check_url(text).map_err(|BadRequest { message, hint }| Failure::invalid(message, hint))?;
+        return Ok(Executor::Webhook(Webhook::new(text)));
     }
     let argv = match text.starts_with('[') {
         true => serde_json::from_str::<Vec<String>>(text).ok(),

@@ -36,6 +36,7 @@ mod schema;
 mod source;
 mod template;
 mod unreadable;
+mod webhook;
 mod when;
 mod word;
 

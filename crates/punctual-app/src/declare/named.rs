@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use punctual_plan::{Action, BreakerRule, Queue, Target, Webhook, Workflow};
+use punctual_plan::{Action, BreakerRule, Queue, Target, Workflow};
 use punctual_time::{Calendar, DayRange, QuietHours, Weekdays, Windows};
 
 use super::builder::Builder;
@@ -12,7 +12,6 @@ use super::nearest;
 use super::node::{Entry, Node};
 use super::raw::{Dates, Quiet};
 use super::raw_target::{self, Breaker, TargetChoice, TargetForm};
-use super::word::Word;
 
 /// The longest id of a workflow, in bytes.
 const WORKFLOW_BYTES_MAX: usize = 128;
@@ -134,20 +133,6 @@ impl Builder<'_> {
             TargetForm::Workflow(raw) => Action::Workflow(self.workflow(raw, node)),
         };
         Target { name, action, breaker }
-    }
-
-    fn webhook(&mut self, raw: raw_target::Webhook, node: &Node) -> Webhook {
-        self.check_address(&raw.url, node);
-        let headers = raw.headers.unwrap_or_default();
-        self.check_references(&headers, "headers", node);
-        Webhook {
-            url: raw.url,
-            method: Word::of(raw.method).unwrap_or_default(),
-            headers,
-            body: raw.body,
-            secret: raw.secret,
-            cloud_events: Word::of(raw.cloud_events).unwrap_or_default(),
-        }
     }
 
     fn workflow(&mut self, raw: raw_target::Workflow, node: &Node) -> Workflow {

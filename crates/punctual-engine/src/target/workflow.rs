@@ -25,8 +25,8 @@ pub(super) struct Workflows<S> {
 /// A workflow that is about to be executed.
 pub(super) struct Order {
     pub(super) executor: Executor,
-    /// The DAG, what its executor is told about it, and the run, as JSON.
-    pub(super) body: String,
+    /// The DAG, what its executor is told about it, and the run.
+    pub(super) body: Value,
 }
 
 impl<S: Store> Workflows<S> {
@@ -57,7 +57,7 @@ impl<S: Store> Workflows<S> {
             )
         })?;
         let body = json!({ "dag": dag, "meta": meta(context), "run": context.json() });
-        Ok(Order { executor, body: body.to_string() })
+        Ok(Order { executor, body })
     }
 }
 

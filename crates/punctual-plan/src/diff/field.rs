@@ -192,13 +192,21 @@ impl List {
     }
 
     fn webhook(&mut self, webhook: &Webhook) {
-        let Webhook { url, method, headers, body, secret, cloud_events } = webhook;
+        let Webhook { url, method, headers, body, secrets, cloud_events, .. } = webhook;
         self.add("url", url.clone());
         self.add("method", method.to_string());
         self.add("headers", pairs(headers));
         self.add("body", option(body.as_ref()));
-        self.add("secret", option(secret.as_ref()));
+        self.add("secret", joined(secrets.iter().cloned()));
         self.add("cloud_events", cloud_events.to_string());
+        let Webhook { timeout, connect_timeout, redirects, .. } = webhook;
+        self.add("timeout", duration(*timeout));
+        self.add("connect_timeout", duration(*connect_timeout));
+        self.add("redirects", redirects.to_string());
+        let Webhook { client_certificate, client_key, ca_certificate, .. } = webhook;
+        self.add("client_certificate", option(client_certificate.as_ref()));
+        self.add("client_key", option(client_key.as_ref()));
+        self.add("ca_certificate", option(ca_certificate.as_ref()));
     }
 
     fn queue(&mut self, queue: &Queue) {

@@ -378,6 +378,10 @@ fn step_of(reason: &Reason) -> Step {
         | Reason::Timeout { .. }
         | Reason::Lost { .. }
         | Reason::LaunchFailed { .. }
+        | Reason::HttpStatus { .. }
+        | Reason::Gone { .. }
+        | Reason::Unanswered { .. }
+        | Reason::AddressRefused { .. }
         | Reason::WorkflowNotFound { .. } => Step::Attempts,
     }
 }

@@ -10,6 +10,7 @@ pub mod claim;
 pub mod copy;
 pub mod document;
 pub mod effect;
+pub mod executor;
 pub mod isolation;
 pub mod keep;
 pub mod list;
@@ -191,6 +192,15 @@ macro_rules! conformance {
                 a_late_worker_may_still_succeed,
                 a_cancelled_run_is_taken_from_its_worker,
                 a_worker_of_another_org_gets_nothing,
+            }
+            executor {
+                an_executor_speaks_for_a_run_by_its_token,
+                a_report_before_the_answer_counts,
+                a_run_that_an_executor_has_taken_is_not_in_doubt,
+                each_attempt_has_a_token_of_its_own,
+                an_executor_that_never_reports_is_given_up,
+                an_executor_of_another_org_says_nothing,
+                a_target_that_is_gone_disables_its_schedule,
             }
             list {
                 schedules_come_by_name_in_pages,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use punctual_plan::{
-    Action, BreakerRule, Executor, KILL_AFTER, Object, Process, ProcessLimits, Queue, Target, Webhook,
-    Workflow,
+    Action, BreakerRule, Executor, KILL_AFTER, Object, Process, ProcessLimits, Queue, Target, Workflow,
 };
 use serde::{Deserialize, Serialize};
 
+use super::webhook::WrittenWebhook;
 use super::{Unreadable, millis};
 
 #[derive(Serialize, Deserialize)]
@@ -24,17 +24,7 @@ pub(super) struct Written {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum WrittenAction {
     Process(WrittenProcess),
-    Webhook {
-        url: String,
-        method: String,
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        headers: BTreeMap<String, String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        body: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        secret: Option<String>,
-        cloud_events: String,
-    },
+    Webhook(WrittenWebhook),
     Queue {
         queue: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,14 +139,7 @@ impl WrittenAction {
     fn of(action: &Action) -> Self {
         match action.clone() {
             Action::Process(process) => Self::Process(WrittenProcess::of(process)),
-            Action::Webhook(webhook) => Self::Webhook {
-                url: webhook.url,
-                method: webhook.method.name().to_owned(),
-                headers: webhook.headers,
-                body: webhook.body,
-                secret: webhook.secret,
-                cloud_events: webhook.cloud_events.name().to_owned(),
-            },
+            Action::Webhook(webhook) => Self::Webhook(WrittenWebhook::of(webhook)),
             Action::Queue(queue) => Self::Queue {
                 queue: queue.queue,
                 worker_type: queue.worker_type,
@@ -184,14 +167,7 @@ impl WrittenAction {
     fn read(self) -> Result<Action, Unreadable> {
         Ok(match self {
             Self::Process(process) => Action::Process(process.read()),
-            Self::Webhook { url, method, headers, body, secret, cloud_events } => Action::Webhook(Webhook {
-                url,
-                method: method.parse()?,
-                headers,
-                body,
-                secret,
-                cloud_events: cloud_events.parse()?,
-            }),
+            Self::Webhook(webhook) => Action::Webhook(webhook.read()?),
             Self::Queue { queue, worker_type, prompt, repo_url, branch, context, config } => {
                 Action::Queue(Queue { queue, worker_type, prompt, repo_url, branch, context, config })
             }
@@ -255,5 +231,30 @@ mod tests {
             &Action::Process(process),
             r#"{"type":"process","argv":["report"],"user":"nobody","limits":{"memory":1,"cpu_seconds":2,"open_files":3,"processes":4,"file_size":5},"nice":-5,"kill_after_ms":20000}"#,
         );
+    }
+
+    #[test]
+    fn a_web_request_reads_back_as_it_was_and_what_is_default_is_left_out() {
+        let mut webhook = punctual_plan::Webhook::new("https://example.com");
+        let plain = r#"{"type":"webhook","url":"https://example.com","method":"POST","cloud_events":"off"}"#;
+        check(&Action::Webhook(webhook.clone()), plain);
+        webhook.method = punctual_plan::Method::Put;
+        webhook.headers.insert("x-team".to_owned(), "data".to_owned());
+        webhook.body = Some("{{ run_id }}".to_owned());
+        webhook.secrets = vec!["new".to_owned(), "old".to_owned()];
+        webhook.cloud_events = punctual_plan::CloudEvents::Binary;
+        webhook.timeout = SignedDuration::from_secs(3);
+        webhook.connect_timeout = SignedDuration::from_millis(500);
+        webhook.redirects = 0;
+        webhook.client_certificate = Some("c".to_owned());
+        webhook.client_key = Some("k".to_owned());
+        webhook.ca_certificate = Some("a".to_owned());
+        check(
+            &Action::Webhook(webhook),
+            r#"{"type":"webhook","url":"https://example.com","method":"PUT","headers":{"x-team":"data"},"body":"{{ run_id }}","secrets":["new","old"],"cloud_events":"binary","timeout_ms":3000,"connect_timeout_ms":500,"redirects":0,"client_certificate":"c","client_key":"k","ca_certificate":"a"}"#,
+        );
+        let one = r#"{"type":"webhook","url":"u","method":"POST","secret":"key","cloud_events":"off"}"#;
+        let Action::Webhook(read) = read(one) else { panic!("a web request") };
+        assert_eq!(read.secrets, ["key"], "as it was written before a target could have several");
     }
 }

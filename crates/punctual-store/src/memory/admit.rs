@@ -217,6 +217,7 @@ impl Data {
             row.reason = None;
             row.wait = None;
             row.token = None;
+            row.executor_run_id = None;
             row.queue = queue;
         });
         self.count_start(run, now);

@@ -264,6 +264,14 @@ impl Store for Memory {
         self.write("extending a lease", |data| Ok(data.extend_lease(&scope, &held)))
     }
 
+    async fn entrust(&self, fence: Fence, entrusted: Entrusted) -> Result<Commit, Error> {
+        self.write("giving an attempt its token", |data| Ok(data.entrust(fence, &entrusted)))
+    }
+
+    async fn begin(&self, scope: Scope, begun: Begun) -> Result<Commit, Error> {
+        self.write("noting that a run was taken", |data| Ok(data.begin(&scope, &begun)))
+    }
+
     async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {
         match scope {
             Scope::Engine => self.write("making an org", |data| Ok(data.org_of(&org_id))),

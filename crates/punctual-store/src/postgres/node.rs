@@ -60,9 +60,12 @@ impl Postgres {
         let rows = tx.rows(sql!("take_over"), &[&fence.0, &limit, &FLYING.to_vec()]).await?;
         let mut held = HashMap::new();
         for row in &rows {
-            held.insert(RunKey(col(row, 0)?), Fence(col(row, 9)?));
+            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 9)?), col::<bool>(row, 10)?));
         }
-        let orphan = |launch: Launchable| Some(Orphan { held_by: *held.get(&launch.run)?, launch });
+        let orphan = |launch: Launchable| {
+            let (held_by, is_taken) = *held.get(&launch.run)?;
+            Some(Orphan { held_by, is_taken, launch })
+        };
         Ok(self.launchables(tx, &rows).await?.into_iter().filter_map(orphan).collect())
     }
 

@@ -20,6 +20,7 @@ pub use plan::{Commit, PlanCommit, Plannable, PlannableBatch, timing};
 pub use run::{BreakerRow, RangeRow, RunRow, Stats, TransitionRow};
 pub use schedule::{OpenRow, ScheduleRow, ScheduleWrite, UseKind, VersionRow, Write, Written};
 pub use settle::{
-    Attempt, AttemptToken, Cancellation, Held, Leased, Report, Settled, Shown, Started, Worker,
+    Attempt, AttemptToken, Begun, Cancellation, Entrusted, Held, Leased, Report, Settled, Shown, Started,
+    Worker,
 };
 pub use whole::{Cell, DatabaseStatus, Finding, Table};

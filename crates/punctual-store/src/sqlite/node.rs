@@ -95,7 +95,11 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
     }
     let query = params![fence.0, at, limit];
     let found = db.rows(sql!("orphans"), query, |row| {
-        Ok(Orphan { launch: read_launchable(db, row)?, held_by: Fence(column(row, 9)?) })
+        Ok(Orphan {
+            launch: read_launchable(db, row)?,
+            held_by: Fence(column(row, 9)?),
+            is_taken: column(row, 10)?,
+        })
     })?;
     let mut take = db.prepare(sql!("take_over"))?;
     let mut taken = Vec::with_capacity(found.len());

@@ -102,6 +102,14 @@ impl Store for Sqlite {
         self.writer.run(move |db| queue::extend(db, &scope, &held)).await
     }
 
+    async fn entrust(&self, fence: Fence, entrusted: Entrusted) -> Result<Commit, Error> {
+        self.writer.run(move |db| queue::entrust(db, fence, &entrusted)).await
+    }
+
+    async fn begin(&self, scope: Scope, begun: Begun) -> Result<Commit, Error> {
+        self.writer.run(move |db| queue::begin(db, &scope, &begun)).await
+    }
+
     async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {
         self.writer.run(move |db| write::org(db, &scope, &org_id)).await
     }

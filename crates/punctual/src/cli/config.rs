@@ -54,6 +54,9 @@ pub(crate) struct SettingFlags {
     /// Who executes workflows that do not say who does: a web address, or a program, with arguments as a JSON list
     #[arg(long, value_name = "EXECUTOR")]
     workflow_executor: Option<String>,
+    /// Addresses beside public ones that web requests may go to: `no`, `yes`, or ranges and host names by commas
+    #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "yes")]
+    allow_private_targets: Option<String>,
     /// How much is logged: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
@@ -74,6 +77,7 @@ impl SettingFlags {
             ("keep_failures", &self.keep_failures),
             ("keep_audit", &self.keep_audit),
             ("workflow_executor", &self.workflow_executor),
+            ("allow_private_targets", &self.allow_private_targets),
             ("log_level", &self.log_level),
         ];
         flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()

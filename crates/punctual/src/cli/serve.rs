@@ -49,10 +49,9 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let mut settings = punctual_engine::Settings::new(database.journal()?);
     settings.pace = reload.settings.pace();
     settings.retention = reload.settings.retention();
-    let targets = Arc::new(
-        HostTargets::new(Arc::clone(&store), database.vault()?)
-            .with_executor(reload.settings.workflow_executor()),
-    );
+    let targets = HostTargets::new(Arc::clone(&store), database.vault()?);
+    let targets = targets.reaching(reload.settings.reach());
+    let targets = Arc::new(targets.with_executor(reload.settings.workflow_executor()));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     reload.listen()?;

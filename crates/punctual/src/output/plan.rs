@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use punctual::Failure;
 use punctual::declare::{DAY, Declared, Forecast, Names, Schedule, length};
-use punctual_plan::{Action, Launch, Policy, ProcessLimits, Target, When};
+use punctual_plan::{Action, Launch, Policy, ProcessLimits, Target, Webhook, When};
 use punctual_time::{Mark, Tick, Zone};
 use serde_json::{Map, Value, json};
 
@@ -123,14 +123,7 @@ pub(super) fn target_json(target: &Target) -> Value {
             json["nice"] = json!(process.nice);
             json["kill_after"] = json!(length(process.kill_after));
         }
-        Action::Webhook(webhook) => {
-            json["url"] = json!(webhook.url);
-            json["method"] = json!(webhook.method.name());
-            json["headers"] = json!(webhook.headers);
-            json["body"] = json!(webhook.body);
-            json["secret"] = json!(webhook.secret);
-            json["cloud_events"] = json!(webhook.cloud_events.name());
-        }
+        Action::Webhook(webhook) => add_webhook(&mut json, webhook),
         Action::Queue(queue) => {
             json["queue"] = json!(queue.queue);
             json["worker_type"] = json!(queue.worker_type);
@@ -153,6 +146,21 @@ pub(super) fn target_json(target: &Target) -> Value {
     json["circuit_breaker"] =
         json!({"threshold": breaker.threshold, "reset_after": length(breaker.reset_after)});
     json
+}
+
+fn add_webhook(json: &mut Value, webhook: &Webhook) {
+    json["url"] = json!(webhook.url);
+    json["method"] = json!(webhook.method.name());
+    json["headers"] = json!(webhook.headers);
+    json["body"] = json!(webhook.body);
+    json["secret"] = json!(webhook.secrets);
+    json["cloud_events"] = json!(webhook.cloud_events.name());
+    json["timeout"] = json!(length(webhook.timeout));
+    json["connect_timeout"] = json!(length(webhook.connect_timeout));
+    json["redirects"] = json!(webhook.redirects);
+    json["client_certificate"] = json!(webhook.client_certificate);
+    json["client_key"] = json!(webhook.client_key);
+    json["ca_certificate"] = json!(webhook.ca_certificate);
 }
 
 /// The policies by the names under which they are declared; what is absent is left out, and usual launches.

@@ -277,6 +277,8 @@ impl Store for Ledger {
         note_output(fence: Fence, shown: Vec<Shown>) -> ();
         lease(scope: Scope, worker: Worker) -> Vec<Leased>;
         extend_lease(scope: Scope, held: Held) -> Commit;
+        entrust(fence: Fence, entrusted: Entrusted) -> Commit;
+        begin(scope: Scope, begun: Begun) -> Commit;
         org(scope: Scope, org_id: String) -> OrgKey;
         write_schedules(scope: Scope, writes: Vec<ScheduleWrite>) -> Vec<Result<Written, Error>>;
         schedule(scope: Scope, selector: Selector) -> Option<ScheduleRow>;

@@ -39,6 +39,8 @@ fn is_needed((part, key): &Key) -> bool {
         }
         // One of the two says who executes.
         "ExecutorForm" => ["argv", "url"].contains(&key.as_str()),
+        // Each of the two means nothing alone.
+        "TargetForm/webhook" => ["client_certificate", "client_key"].contains(&key.as_str()),
         "File" => ["quiet_hours", "calendars", "templates", "targets"].contains(&key.as_str()),
         _ => false,
     }

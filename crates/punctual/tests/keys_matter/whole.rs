@@ -257,13 +257,21 @@ const SCHEDULES: [Row; 14] = [
 ];
 
 /// The other targets.
-const TARGETS: [Row; 7] = [
+const TARGETS: [Row; 8] = [
     (
         "TargetForm/webhook",
-        "type url method headers body secret cloud_events circuit_breaker name",
+        "type url method headers body secret cloud_events timeout connect_timeout redirects ca_certificate circuit_breaker name",
         "{schedules: [{name: a, every: 10m, target: {type: webhook, url: 'https://example.com', method: PUT, headers: {A: b}, body: hello, \
-         secret: key, cloud_events: structured, circuit_breaker: {threshold: 2}, name: b}}]}",
+         secret: key, cloud_events: structured, timeout: 3s, connect_timeout: 1s, redirects: 0, ca_certificate: '${file:/ca.pem}', \
+         circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
+    ),
+    (
+        "TargetForm/webhook",
+        "client_certificate client_key",
+        "{schedules: [{name: a, every: 10m, target: {type: webhook, url: 'https://example.com', client_certificate: c, \
+         client_key: '${secret:k}'}}]}",
+        "",
     ),
     (
         "TargetForm/queue",

@@ -109,7 +109,7 @@ const LIMITS: &str = "Limits of when";
 const POLICIES: &str = "Policies";
 
 /// Every flag.
-pub(super) const FLAGS: [Flag; 54] = [
+pub(super) const FLAGS: [Flag; 65] = [
     flag("cron", "cron", "EXPR", "A cron expression of five fields, or six with seconds first").when(),
     flag("schedule", "schedule", "TEXT", "Plain English, such as `every weekday at 9am`").when(),
     flag("every", "every", "INTERVAL", "An interval: `90s`, `5m`, `2h`, `1d`, `2 weeks`, `monthly`").when(),
@@ -197,7 +197,67 @@ pub(super) const FLAGS: [Flag; 54] = [
     flag("branch", "target.branch", "BRANCH", "The branch of it [default: main]").target("queue"),
     flag("context", "target.context", "JSON", "What the worker should know").of(Form::Json).target("queue"),
     flag("config", "target.config", "JSON", "How the worker should work").of(Form::Json).target("queue"),
-    flag("webhook", "target.url", "URL", "A web request").target("webhook"),
+    flag("webhook", "target.url", "URL", "A web address that is sent each run").target("webhook"),
+    flag(
+        "method",
+        "target.method",
+        "METHOD",
+        "How it is asked: GET, POST, PUT, PATCH or DELETE [default: POST]",
+    )
+    .target("webhook"),
+    flag(
+        "header",
+        "target.headers",
+        "KEY=VALUE",
+        "A header of the request; `{{ run_id }}` and `${secret:NAME}` are filled in",
+    )
+    .of(Form::Pairs)
+    .target("webhook"),
+    flag("body", "target.body", "TEXT", "Its body, filled in as headers are [default: the run as JSON]")
+        .target("webhook"),
+    flag(
+        "secret",
+        "target.secret",
+        "NAMES",
+        "The secret that signs it; by commas while one replaces another",
+    )
+    .of(Form::List)
+    .target("webhook"),
+    flag(
+        "cloud-events",
+        "target.cloud_events",
+        "MODE",
+        "Whether it is a CloudEvent: off, binary or structured",
+    )
+    .target("webhook"),
+    flag("timeout", "target.timeout", "TIME", "How long the request may take in all [default: 20s]")
+        .target("webhook"),
+    flag(
+        "connect-timeout",
+        "target.connect_timeout",
+        "TIME",
+        "How long its connection may take [default: 5s]",
+    )
+    .target("webhook"),
+    flag("redirects", "target.redirects", "COUNT", "How many redirects are followed [default: 3]")
+        .of(Form::Number)
+        .target("webhook"),
+    flag(
+        "client-certificate",
+        "target.client_certificate",
+        "PEM",
+        "The certificate that it shows, by reference",
+    )
+    .target("webhook"),
+    flag("client-key", "target.client_key", "PEM", "The key of that certificate, by reference")
+        .target("webhook"),
+    flag(
+        "ca-certificate",
+        "target.ca_certificate",
+        "PEM",
+        "Authorities to trust beside those of the host, by reference",
+    )
+    .target("webhook"),
     flag("message", "target.message", "JSON", "A message, from this template")
         .of(Form::Json)
         .target("message"),
