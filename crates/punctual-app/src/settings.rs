@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
 use punctual_engine::Reach;
-use punctual_plan::{CatchUp, Named, Overlap, Pace};
+use punctual_plan::{CatchUp, Executor, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
 
-use crate::declare::{duration, nearest};
+use crate::declare::{duration, executor, nearest};
 use crate::{Failure, Kind};
 
 /// Where a value came from.
@@ -55,6 +55,8 @@ enum Shape {
     Level,
     /// How it is logged.
     Format,
+    /// Who executes workflows; nobody, if it is empty.
+    Executor,
     /// Addresses and hosts.
     Reach,
 }
@@ -90,7 +92,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 13] = [
+pub static SETTINGS: [Described; 14] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -123,6 +125,12 @@ pub static SETTINGS: [Described; 13] = [
     described("keep_audit", "365d", Shape::Duration, "how long events of the audit log are kept"),
     described("log_level", "info", Shape::Level, "how much is logged: error, warn, info, debug or trace"),
     described("log_format", "auto", Shape::Format, "how it is logged: text, json, or auto by where it goes"),
+    described(
+        "workflow_executor",
+        "",
+        Shape::Executor,
+        "who executes workflows that do not say who does: a web address, or a program",
+    ),
     described(
         "allow_private_targets",
         "no",
@@ -203,6 +211,7 @@ impl FileSettings {
             let said = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
+                Value::Array(_) if name == "workflow_executor" => value.to_string(),
                 Value::Bool(is_so) => if *is_so { "yes" } else { "no" }.to_owned(),
                 other => {
                     return Err(refuse(format!("`{name}` cannot be {other}"), "write a number or a word"));
@@ -327,6 +336,12 @@ impl Settings {
         milliseconds(self.number("default_jitter_ms"))
     }
 
+    /// Who executes workflows that do not say who does.
+    pub fn workflow_executor(&self) -> Option<Executor> {
+        let text = &self.get("workflow_executor").value;
+        (!text.is_empty()).then(|| executor(text).expect("checked when it was resolved"))
+    }
+
     /// Where web requests may go beside public addresses.
     pub fn reach(&self) -> Reach {
         self.get("allow_private_targets").value.parse().expect("checked when it was resolved")
@@ -391,6 +406,7 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
         Shape::Reach => text.parse::<Reach>().is_ok(),
         Shape::Level => LEVELS.contains(&text),
         Shape::Format => FORMATS.contains(&text),
+        Shape::Executor => text.is_empty() || executor(text).is_ok(),
     };
     if is_good {
         return None;
@@ -402,6 +418,9 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
         Shape::Overlap => words::<Overlap>(),
         Shape::CatchUp => words::<CatchUp>(),
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
+        Shape::Executor => {
+            r#"write `https://…`, or a program as a list such as `["dag-runner", "--all"]`"#.to_owned()
+        }
         Shape::Reach => {
             "write `no`, `yes`, or ranges and host names by commas, such as `10.0.0.0/8, hooks.internal`"
                 .to_owned()

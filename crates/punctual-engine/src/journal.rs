@@ -217,6 +217,7 @@ fn outcome_text(outcome: &Outcome) -> String {
         Outcome::TimedOut => "timed_out".to_owned(),
         Outcome::Lost => "lost".to_owned(),
         Outcome::LaunchFailed { error } => format!("launch_failed {}", one_line(error)),
+        Outcome::NoWorkflow { workflow, version } => format!("no_workflow {version} {}", one_line(workflow)),
         Outcome::Answered { code, retry_at, url } => {
             let retry_at = retry_at.map_or_else(|| "-".to_owned(), |at| at.as_microsecond().to_string());
             format!("answered {code} {retry_at} {}", one_line(url))
@@ -269,6 +270,10 @@ fn read_outcome(text: &str) -> Option<Outcome> {
         "cancelled" => Outcome::Cancelled { by: value.to_owned() },
         "launch_failed" => Outcome::LaunchFailed { error: value.to_owned() },
         "in_doubt" => Outcome::InDoubt,
+        "no_workflow" => {
+            let (version, workflow) = value.split_once(' ')?;
+            Outcome::NoWorkflow { workflow: workflow.to_owned(), version: version.parse().ok()? }
+        }
         "answered" => read_answered(value)?,
         "unanswered" => Outcome::Unanswered { error: value.to_owned() },
         "address_refused" => {

@@ -43,7 +43,7 @@ pub use settings::Settings;
 pub use start::StartError;
 pub use target::{
     BadReach, BadRequest, CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, Program,
-    Reach, SECRET_BYTES_MAX, TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings,
+    Reach, SECRET_BYTES_MAX, STARTED_BY_KEY, TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings,
     allow_open_files, check_header, check_text, check_url,
 };
 pub use tuning::{Tuner, Tuning};

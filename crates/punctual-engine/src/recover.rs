@@ -80,6 +80,10 @@ impl Recovery<'_> {
         if orphan.held_by == HANDED_BACK {
             return None;
         }
+        // A message is in the outbox since its admission: it is in no doubt, and to launch it again does nothing twice.
+        if matches!(run.definition.target.action, Action::Message { .. }) {
+            return None;
+        }
         match self.journal.known(run.run, run.attempt) {
             Some(Known::Launched) => Some(doubt),
             Some(Known::Ended { outcome, at }) => Some(Report { outcome: outcome.clone(), at: *at, ..doubt }),

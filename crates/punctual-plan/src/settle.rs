@@ -51,6 +51,13 @@ pub enum Outcome {
         /// What the system said.
         error: String,
     },
+    /// The workflow store has no such workflow.
+    NoWorkflow {
+        /// Which workflow.
+        workflow: String,
+        /// Which version of it.
+        version: u32,
+    },
     /// Its target answered with a status that is no success.
     Answered {
         /// The status.
@@ -300,6 +307,7 @@ impl Situation<'_> {
                 let reason = Reason::LaunchFailed { error };
                 return self.retry(Some(self.launch_delay()), self.policy.launch.attempts_max, reason);
             }
+            Outcome::NoWorkflow { workflow, version } => Reason::WorkflowNotFound { version, workflow },
             Outcome::Answered { code: GONE, url, .. } => return self.retry(None, 0, Reason::Gone { url }),
             Outcome::Answered { code, retry_at, url } if is_passing(code) => {
                 let delay = self.launch_delay().max(self.put_off(retry_at));

@@ -39,12 +39,7 @@ pub enum Action {
         message: Object,
     },
     /// Starts a workflow of the workflow store.
-    Workflow {
-        /// Which.
-        workflow_id: String,
-        /// Which version of it.
-        version: u32,
-    },
+    Workflow(Workflow),
     /// Calls a closure of the embedding program.
     Callback {
         /// The task's identifier.
@@ -66,7 +61,7 @@ impl Action {
             Self::Webhook(_) => "webhook",
             Self::Queue(_) => "queue",
             Self::Message { .. } => "message",
-            Self::Workflow { .. } => "workflow",
+            Self::Workflow(_) => "workflow",
             Self::Callback { .. } => "callback",
         }
     }
@@ -182,6 +177,42 @@ impl Webhook {
             ca_certificate: None,
         }
     }
+}
+
+/// A workflow of the workflow store: its DAG is handed to an executor, never executed here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workflow {
+    /// Which.
+    pub workflow_id: String,
+    /// Which version of it.
+    pub version: u32,
+    /// Who executes it; that of the installation, if none.
+    pub executor: Option<Executor>,
+}
+
+impl Workflow {
+    /// A version of a workflow, executed by whoever executes those of the installation.
+    pub fn new(workflow_id: impl Into<String>, version: u32) -> Self {
+        Self { workflow_id: workflow_id.into(), version, executor: None }
+    }
+
+    /// The name of its document in the workflow store.
+    ///
+    /// ```
+    /// assert_eq!(punctual_plan::Workflow::new("report", 3).document(), "report@3");
+    /// ```
+    pub fn document(&self) -> String {
+        format!("{}@{}", self.workflow_id, self.version)
+    }
+}
+
+/// Who executes workflows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// A program, which gets the DAG on its standard input.
+    Process(Process),
+    /// A service, which gets it as the body of a request.
+    Webhook(Webhook),
 }
 
 /// A queue from which workers take runs.

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Action, Chain, ChainOn, NonFire, Object, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason, RunKey,
-    RunStatus, Schedule, ScheduleId, Status, Wait, Waiting, When, run_key,
+    Action, Chain, ChainOn, Facts, NonFire, Object, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason,
+    RunKey, RunStatus, Schedule, ScheduleId, Status, Wait, Waiting, When, message_event, message_id,
 };
 use punctual_time::{Anchor, Once, Spec, Timing, Zone};
 use serde::Deserialize;
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::instant::from_micros;
@@ -228,24 +227,29 @@ pub(crate) fn minute(at: Timestamp) -> i64 {
     at.as_second().div_euclid(60)
 }
 
-/// The id of a message for brokers that deduplicate: a repeated attempt has another one.
-pub(crate) fn message_id(launch: &Launchable) -> String {
-    let key = run_key(launch.definition.id, launch.origin, &launch.nonce, launch.scheduled_for);
-    if launch.attempt > 1 { format!("{key}:{}", launch.attempt) } else { key }
+/// A message that is written with the admission of its run.
+pub(crate) struct Letter {
+    /// Its id for brokers that deduplicate.
+    pub(crate) id: String,
+    /// What it says, as JSON.
+    pub(crate) body: String,
 }
 
-/// The message of a run, if its target is one.
-pub(crate) fn message_body(launch: &Launchable) -> Option<String> {
+/// The message of a run that is admitted now, if its target is one.
+pub(crate) fn letter_of(launch: &Launchable, now: Timestamp) -> Option<Letter> {
     let Action::Message { message } = &launch.definition.target.action else { return None };
-    let mut body = message.clone();
-    let source = json!({ "channel": "scheduler", "connector_id": launch.definition.id.to_string() });
-    body.entry("source").or_insert(source);
-    body.entry("scheduled_for").or_insert(json!(launch.scheduled_for.to_string()));
-    body.entry("run_id").or_insert(json!(launch.run.to_string()));
-    if !launch.definition.payload.is_empty() {
-        body.entry("payload").or_insert(launch.definition.payload.clone().into());
-    }
-    Some(serde_json::Value::from(body).to_string())
+    let facts = Facts {
+        schedule: &launch.definition,
+        run: launch.run,
+        origin: launch.origin,
+        nonce: &launch.nonce,
+        scheduled_for: launch.scheduled_for,
+        fire_at: launch.fire_at,
+        triggered_at: now,
+        attempt: launch.attempt,
+    };
+    let body = serde_json::Value::Object(message_event(message, &facts)).to_string();
+    Some(Letter { id: message_id(&facts), body })
 }
 
 /// The queue of a run, if its target is one.

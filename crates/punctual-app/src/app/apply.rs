@@ -176,7 +176,7 @@ impl App {
 }
 
 /// What somebody else made is never touched.
-fn refuse_taken(proposal: &Proposal) -> Result<(), Failure> {
+pub(super) fn refuse_taken(proposal: &Proposal) -> Result<(), Failure> {
     let taken = proposal.changes.iter().filter_map(|change| match &change.drift {
         Drift::Taken { by } => Some(format!("`{}`, made by {}", change.name, owner(by.as_deref()))),
         _ => None,

@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
-use punctual_plan::{Jitter, Schedule, ScheduleId, When};
+use punctual_plan::{Jitter, Owner, Schedule, ScheduleId, When};
 use punctual_store::{Cut, Document, DocumentKind, ScheduleFilter, ScheduleRow, Selector, Shared, Store};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::declare::{self, Defaults, Ground, Patch, export, read_keys};
 use crate::{Failure, Given, Kind, Settings, Step, own_file};
 
 /// The targets that this version launches; others are refused when they are stored, not when they are due.
-pub(crate) const LAUNCHED: [&str; 3] = ["process", "queue", "webhook"];
+pub(crate) const LAUNCHED: [&str; 5] = ["process", "webhook", "queue", "message", "workflow"];
 
 /// Documents of a kind that one org may have.
 const DOCUMENTS_MAX: u32 = 10_000;
@@ -46,6 +46,18 @@ impl App {
         let drafted = read_keys(keys, &ground, told)?;
         self.check_new(&drafted, now).await?;
         Ok(drafted)
+    }
+
+    /// Reads a schedule from its keys as one with this id and owner; writes nothing.
+    pub(super) async fn draft_as(
+        &self,
+        keys: &Map<String, Value>,
+        (id, owner): (ScheduleId, Owner),
+        told: Told<'_>,
+    ) -> Result<declare::Schedule, Failure> {
+        let mut ground = self.ground(keys, self.now().await?).await?;
+        (ground.id, ground.owner) = (Some(id), owner);
+        read_keys(keys, &ground, told)
     }
 
     /// Checks what only a new schedule must be: not over, launched by this version, not waiting for itself.

@@ -19,11 +19,15 @@ mod maintenance;
 mod outlook;
 mod propose;
 mod publish;
+mod queue;
+mod registrar;
 mod runs;
 mod system;
 mod trigger;
+mod trigger_based;
 mod versions;
 mod why;
+mod workflow;
 
 use std::sync::Arc;
 
@@ -49,11 +53,16 @@ pub use maintenance::{Extent, Maintenance};
 pub use outlook::{Outlook, ticks};
 pub use propose::{Proposal, Proposed, SET, SharedChange, Toggle};
 pub use publish::{Published, Wish};
+pub use queue::{Holding, LEASE_MAX, LEASE_RUNS_MAX, LEASE_USUAL, LeaseAsked, Reported};
+pub use registrar::{
+    PauseSchedule, RegisteredSchedule, ScheduleRun, StartRun, UpsertSchedule, Upserted, executor_status,
+};
 pub use runs::{History, RunsAsked, lateness, request_id};
 pub use system::{BreakerHistory, Nodes, is_alive};
 pub use trigger::{Triggered, Wanted};
 pub use versions::{Difference, Edition, differences};
 pub use why::Instant;
+pub use workflow::{Deployed, Deployment, Kept, Removal, WorkflowRow};
 
 use crate::declare::{Defaults, nearest};
 use crate::{Database, Failure, Settings};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
+use punctual_plan::{Executor, Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde::de::DeserializeOwned;
 
@@ -14,7 +14,7 @@ use super::ground::{Defaults, Ground, MIN_INTERVAL};
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
-use super::raw_word::DurationText;
+use super::raw_word::{self, DurationText};
 use super::word::Word;
 use crate::{name, zone_name};
 
@@ -75,6 +75,7 @@ impl<'a> Builder<'a> {
             schedules_max: None,
             limits: OrgLimits::default(),
             server: crate::Given::new(),
+            executor: None,
         };
         Self {
             ground,
@@ -165,6 +166,21 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Who executes workflows that do not say who does.
+    fn usual_executor(&mut self, raw: raw_word::Words, node: &Node) -> Option<Executor> {
+        let text = match raw {
+            raw_word::Words::One(text) => text,
+            raw_word::Words::Many(argv) => serde_json::Value::from(argv).to_string(),
+        };
+        match super::executor::executor(&text) {
+            Ok(executor) => Some(executor),
+            Err(failure) => {
+                self.problems.refuse(node.place_of("workflow_executor"), failure);
+                None
+            }
+        }
+    }
+
     /// Takes over the settings.
     pub(super) fn set(&mut self, node: &Node) {
         let Some(raw) = self.raw::<raw::Settings>(node) else { return };
@@ -179,6 +195,9 @@ impl<'a> Builder<'a> {
             self.settings.timezone = zone;
         }
         self.serve_by(&raw, node);
+        if let Some(executor) = raw.workflow_executor {
+            self.settings.executor = self.usual_executor(executor, node);
+        }
         let (settings, pace) = (&mut self.settings, Pace::default());
         settings.owner.org_id = raw.org_id.unwrap_or_else(|| settings.owner.org_id.clone());
         settings.owner.user_id = raw.user_id.or_else(|| settings.owner.user_id.take());

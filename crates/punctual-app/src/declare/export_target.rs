@@ -1,7 +1,7 @@
 //! Where runs go, as the keys of `target`.
 
 use punctual_plan::{
-    Action, BreakerRule, CONNECT_TIMEOUT, CloudEvents, KILL_AFTER, Method, Process, ProcessLimits,
+    Action, BreakerRule, CONNECT_TIMEOUT, CloudEvents, Executor, KILL_AFTER, Method, Process, ProcessLimits,
     REDIRECTS_DEFAULT, Target, WEBHOOK_TIMEOUT, Webhook,
 };
 use serde_json::{Map, Value, json};
@@ -58,13 +58,28 @@ fn action(keys: &mut Map<String, Value>, action: &Action) {
             put("config", (!queue.config.is_empty()).then(|| json!(queue.config)));
         }
         Action::Message { message } => put("message", Some(json!(message))),
-        Action::Workflow { workflow_id, version } => {
-            put("workflow_id", Some(json!(workflow_id)));
-            put("version", Some(json!(version)));
+        Action::Workflow(workflow) => {
+            put("workflow_id", Some(json!(workflow.workflow_id)));
+            put("version", Some(json!(workflow.version)));
+            put("executor", workflow.executor.as_ref().map(executor));
         }
         Action::Callback { task } => put("task", Some(json!(task))),
         // The enum is open to later versions of the crate, which is built together with this one.
         _ => {}
+    }
+}
+
+/// Who executes a workflow, by the keys that say so; the plainest way, if nothing else is said.
+pub fn executor(executor: &Executor) -> Value {
+    let mut keys = Map::new();
+    match executor {
+        Executor::Process(process) => action(&mut keys, &Action::Process(process.clone())),
+        Executor::Webhook(webhook) => action(&mut keys, &Action::Webhook(webhook.clone())),
+    }
+    match (keys.len(), keys.get("argv"), keys.get("url")) {
+        (1, Some(argv), _) => argv.clone(),
+        (1, _, Some(url)) => url.clone(),
+        _ => Value::Object(keys),
     }
 }
 

@@ -75,6 +75,8 @@ pub(super) struct Settings {
     pub(super) min_interval: Option<DurationText>,
     /// The folder with the programs of plugins that have no `run`; `plugins` without it.
     pub(super) plugins_dir: Option<String>,
+    /// Who executes workflows that do not say who does: a web address, or a program with its arguments.
+    pub(super) workflow_executor: Option<Words>,
     /// Limits of the tenant.
     pub(super) limits: Option<Limits>,
 }

@@ -191,8 +191,40 @@ pub(super) struct Workflow {
     /// Which version of it.
     #[schemars(range(min = 1))]
     pub(super) version: u64,
+    /// Who executes it: a web address, a program with its arguments, or either with more about it; the installation's
+    /// `workflow_executor` without it.
+    pub(super) executor: Option<ExecutorChoice>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
     /// Under which name its circuit breaker is shared; that of its schedule without it.
     pub(super) name: Option<String>,
+}
+
+/// Who executes a workflow.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum ExecutorChoice {
+    /// A web address, or a program without arguments.
+    Word(String),
+    /// A program and its arguments.
+    Argv(Vec<String>),
+    /// With everything about it.
+    Own(Box<ExecutorForm>),
+}
+
+/// Who executes a workflow, with everything about it: a program or a service.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ExecutorForm {
+    /// The program and its arguments; it gets the DAG on its standard input.
+    pub(super) argv: Option<Vec<String>>,
+    /// Variables of the program, as for a process.
+    pub(super) env: Option<BTreeMap<String, String>>,
+    /// The folder the program runs in.
+    pub(super) cwd: Option<String>,
+    /// The service: `https://…` or `http://…`; it gets the DAG as the body of a request.
+    pub(super) url: Option<String>,
+    /// Headers of the request on top of the usual ones.
+    pub(super) headers: Option<BTreeMap<String, String>>,
+    /// The name of the secret that signs the request.
+    pub(super) secret: Option<String>,
 }

@@ -56,7 +56,7 @@ impl Builder<'_> {
         }
     }
 
-    fn hear(&mut self, checked: Result<(), BadRequest>, key: &str, node: &Node) {
+    pub(super) fn hear(&mut self, checked: Result<(), BadRequest>, key: &str, node: &Node) {
         if let Err(BadRequest { message, hint }) = checked {
             self.problems.add(node.place_of(key), message, hint);
         }
@@ -76,7 +76,7 @@ impl Builder<'_> {
     }
 
     /// A secret is named, or referred to, and never written down.
-    fn secrets_of(&mut self, secrets: &[String], node: &Node) {
+    pub(super) fn secrets_of(&mut self, secrets: &[String], node: &Node) {
         for secret in secrets {
             if secret.starts_with("whsec_") {
                 let hint = "put it with `punctual secret put NAME`, and write `secret: NAME`";

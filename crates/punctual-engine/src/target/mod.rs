@@ -17,10 +17,11 @@ mod secret;
 mod spawn;
 mod vault;
 mod webhook;
+mod workflow;
 
 use std::sync::Arc;
 
-use punctual_plan::{Action, Process};
+use punctual_plan::{Action, Executor, Fence, Outcome, Process, Workflow};
 use punctual_store::{AttemptToken, Launchable, Store};
 
 use crate::{Cancel, Clock, Finished, Launch, Launched, LiveOutput, OnStart, SystemClock, Targets};
@@ -32,10 +33,12 @@ pub use program::Program;
 pub use queue::{Worked, Worker, WorkerSettings};
 pub use vault::{Label, SECRET_BYTES_MAX, Vault, VaultError};
 pub use webhook::{BadReach, BadRequest, Reach, check_header, check_text, check_url};
+pub use workflow::STARTED_BY_KEY;
 
 use process::Job;
 use secret::Secrets;
 use webhook::{Post, Webhooks};
+use workflow::Workflows;
 
 /// What connects an attempt with those who watch it.
 pub(crate) struct Wires {
@@ -44,19 +47,27 @@ pub(crate) struct Wires {
     pub(crate) output: LiveOutput,
 }
 
+/// An attempt that is about to be handed over.
+struct Attempted<'a> {
+    run: &'a Launchable,
+    context: &'a Context,
+    fence: Fence,
+}
+
 /// The targets that this host reaches: programs on it, web addresses, and closures of this program.
 #[derive(Debug)]
 pub struct HostTargets<S> {
     secrets: Secrets<S>,
     callbacks: Callbacks,
     webhooks: Webhooks,
+    workflows: Workflows<S>,
 }
 
 impl<S: Store> HostTargets<S> {
     /// Programs of this host, whose secrets are in a store, sealed by a vault.
     pub fn new(store: Arc<S>, vault: Vault) -> Self {
-        let webhooks = Webhooks::new(Reach::default());
-        Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new(), webhooks }
+        let (webhooks, workflows) = (Webhooks::new(Reach::default()), Workflows::new(Arc::clone(&store)));
+        Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new(), webhooks, workflows }
     }
 
     /// The same with web requests that may also go to these addresses; to public ones they always may.
@@ -65,10 +76,36 @@ impl<S: Store> HostTargets<S> {
         Self { webhooks: Webhooks::new(reach), ..self }
     }
 
+    /// The same with somebody who executes workflows that do not say who does.
+    #[must_use]
+    pub fn with_executor(mut self, executor: Option<Executor>) -> Self {
+        self.workflows.usual = executor;
+        self
+    }
+
     /// The same with closures that schedules may call.
     #[must_use]
     pub fn with(self, callbacks: Callbacks) -> Self {
         Self { callbacks, ..self }
+    }
+
+    /// Hands the DAG of a workflow to whoever executes it.
+    async fn start(&self, workflow: &Workflow, attempt: Attempted<'_>, wires: Wires) -> Launched {
+        let Attempted { run, context, fence } = attempt;
+        let order = match self.workflows.order(workflow, run.org, context).await {
+            Ok(order) => order,
+            Err(finished) => return finished.into(),
+        };
+        match &order.executor {
+            Executor::Process(program) => match self.job(program, run, context).await {
+                Ok(job) => process::run(job.told(order.body.to_string()), wires).await.into(),
+                Err(why) => Finished::failed(why).into(),
+            },
+            Executor::Webhook(webhook) => {
+                let post = Post { webhook, run, context, fence, body: Some(&order.body) };
+                self.webhooks.run(post, &self.secrets, wires).await
+            }
+        }
     }
 
     /// A program with everything it is given; what is missing is said by its reference.
@@ -94,10 +131,19 @@ impl<S: Store> Targets for HostTargets<S> {
                 Err(why) => Finished::failed(why),
             },
             Action::Webhook(webhook) => {
-                let post = Post { webhook, run: &run, context: &context, fence };
+                let post = Post { webhook, run: &run, context: &context, fence, body: None };
                 return self.webhooks.run(post, &self.secrets, wires).await;
             }
             Action::Callback { task } => self.callbacks.run(task, context, wires).await,
+            // The admission has written it: there is nothing left to do, and nothing that can fail.
+            Action::Message { .. } => {
+                wires.started.tell();
+                Finished::of(Outcome::Succeeded)
+            }
+            Action::Workflow(workflow) => {
+                let attempt = Attempted { run: &run, context: &context, fence };
+                return self.start(workflow, attempt, wires).await;
+            }
             other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
         };
         finished.into()

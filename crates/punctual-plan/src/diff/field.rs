@@ -11,8 +11,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Action, BreakerRule, Chain, Jitter, KILL_AFTER, Launch, Object, Owner, Policy, Process, ProcessLimits,
-    Queue, Schedule, ScheduleId, Target, Webhook, When,
+    Action, BreakerRule, Chain, Executor, Jitter, KILL_AFTER, Launch, Object, Owner, Policy, Process,
+    ProcessLimits, Queue, Schedule, ScheduleId, Target, Webhook, When, Workflow,
 };
 
 /// A field and its value as text.
@@ -153,11 +153,25 @@ impl List {
             Action::Webhook(webhook) => self.webhook(webhook),
             Action::Queue(queue) => self.queue(queue),
             Action::Message { message } => self.add("message", object(message)),
-            Action::Workflow { workflow_id, version } => {
-                self.add("workflow_id", workflow_id.clone());
-                self.add("workflow_version", version.to_string());
-            }
+            Action::Workflow(workflow) => self.workflow(workflow),
             Action::Callback { task } => self.add("task", task.clone()),
+        }
+    }
+
+    fn workflow(&mut self, workflow: &Workflow) {
+        let Workflow { workflow_id, version, executor } = workflow;
+        self.add("workflow_id", workflow_id.clone());
+        self.add("workflow_version", version.to_string());
+        match executor {
+            None => self.add("executor", String::new()),
+            Some(Executor::Process(process)) => {
+                self.add("executor", "process".to_owned());
+                self.process(process);
+            }
+            Some(Executor::Webhook(webhook)) => {
+                self.add("executor", "webhook".to_owned());
+                self.webhook(webhook);
+            }
         }
     }
 

@@ -7,7 +7,7 @@ use punctual_plan::{
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, id_of, seconds};
-use crate::{Ask, BATCH_MAX, Commit, SHARDS, Scope, Shards, Store, Whose};
+use crate::{Ask, BATCH_MAX, Commit, Retention, SHARDS, Scope, Shards, Store, Whose};
 
 /// A start is written before anything is launched: state, attempt, fence, deadline.
 pub async fn a_due_row_is_admitted_under_the_fence<B: Backend>(backend: &B) {
@@ -250,6 +250,12 @@ pub async fn a_message_is_written_with_its_admission<B: Backend>(backend: &B) {
     assert!(rows[0].position < rows[1].position && rows[0].run == run);
     assert_eq!(stage.store.acknowledge_outbox(stage.scope(), rows[0].position).await.expect("answers"), 1);
     assert_eq!(stage.store.outbox(stage.scope(), 0, 10).await.expect("answers").len(), 1);
+    let kept = Retention { runs: seconds(3600), ..Retention::default() };
+    stage.store.retain(kept, at("10:30:00")).await.expect("answers");
+    assert_eq!(stage.store.outbox(stage.scope(), 0, 10).await.expect("answers").len(), 1);
+    stage.store.retain(kept, at("18:00:00")).await.expect("answers");
+    let left = stage.store.outbox(stage.scope(), 0, 10).await.expect("answers");
+    assert!(left.is_empty(), "what nobody reads goes with its run");
 }
 
 /// A run in flight that nobody answers for is named as expired after its own time limit.

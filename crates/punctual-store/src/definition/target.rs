@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
-use punctual_plan::{Action, BreakerRule, KILL_AFTER, Object, Process, ProcessLimits, Queue, Target};
+use punctual_plan::{
+    Action, BreakerRule, Executor, KILL_AFTER, Object, Process, ProcessLimits, Queue, Target, Workflow,
+};
 use serde::{Deserialize, Serialize};
 
 use super::webhook::WrittenWebhook;
@@ -41,6 +43,8 @@ enum WrittenAction {
     Workflow {
         workflow_id: String,
         version: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        executor: Option<Box<WrittenAction>>,
     },
     Callback {
         task: String,
@@ -146,7 +150,14 @@ impl WrittenAction {
                 config: queue.config,
             },
             Action::Message { message } => Self::Message { message },
-            Action::Workflow { workflow_id, version } => Self::Workflow { workflow_id, version },
+            Action::Workflow(Workflow { workflow_id, version, executor }) => {
+                let executor = executor.map(|executor| match executor {
+                    Executor::Process(process) => Action::Process(process),
+                    Executor::Webhook(webhook) => Action::Webhook(webhook),
+                });
+                let executor = executor.map(|action| Box::new(Self::of(&action)));
+                Self::Workflow { workflow_id, version, executor }
+            }
             Action::Callback { task } => Self::Callback { task },
             // The enum is open to later versions of the crate, which is built together with this one.
             other => unreachable!("a {} has no written form", other.kind()),
@@ -161,9 +172,20 @@ impl WrittenAction {
                 Action::Queue(Queue { queue, worker_type, prompt, repo_url, branch, context, config })
             }
             Self::Message { message } => Action::Message { message },
-            Self::Workflow { workflow_id, version } => Action::Workflow { workflow_id, version },
+            Self::Workflow { workflow_id, version, executor } => {
+                let executor = executor.map(|written| read_executor(*written)).transpose()?;
+                Action::Workflow(Workflow { workflow_id, version, executor })
+            }
             Self::Callback { task } => Action::Callback { task },
         })
+    }
+}
+
+fn read_executor(written: WrittenAction) -> Result<Executor, Unreadable> {
+    match written.read()? {
+        Action::Process(process) => Ok(Executor::Process(process)),
+        Action::Webhook(webhook) => Ok(Executor::Webhook(webhook)),
+        other => Err(Unreadable(format!("a {} cannot execute workflows", other.kind()))),
     }
 }
 
@@ -179,6 +201,16 @@ mod tests {
         let text = serde_json::to_string(&WrittenAction::of(action)).expect("it can be written");
         assert_eq!(text, expected);
         assert_eq!(read(&text), *action);
+    }
+
+    #[test]
+    fn a_workflow_reads_back_with_its_executor() {
+        let mut workflow = Workflow::new("report", 3);
+        let plain = r#"{"type":"workflow","workflow_id":"report","version":3}"#;
+        check(&Action::Workflow(workflow.clone()), plain);
+        workflow.executor = Some(Executor::Process(Process::new(["dag"])));
+        let own = r#"{"type":"workflow","workflow_id":"report","version":3,"executor":{"type":"process","argv":["dag"]}}"#;
+        check(&Action::Workflow(workflow), own);
     }
 
     #[test]

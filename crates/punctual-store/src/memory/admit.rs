@@ -13,7 +13,7 @@ use super::data::Data;
 use super::life::Ending;
 use super::table::{BreakerRecord, Kept, MessageRecord, RunRecord};
 use super::world::minute_of;
-use crate::stored::{floats_on, message_body, message_id, wait_look_at};
+use crate::stored::{Letter, floats_on, letter_of, wait_look_at};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
     Illegible, Launchable, Report, to_microsecond,
@@ -226,8 +226,8 @@ impl Data {
         });
         self.count_start(run, now);
         let launch = Launchable { attempt, ..commit.row.launch.clone() };
-        if let Some(body) = message_body(&launch) {
-            self.send(&launch, MessageBody { body, at: now });
+        if let Some(letter) = letter_of(&launch, now) {
+            self.send(&launch, letter, now);
         }
         let max = commit.admission.claims.iter().find_map(|claim| match claim {
             Claim::MaxRuns(schedule, max) => Some((*schedule, *max)),
@@ -260,15 +260,15 @@ impl Data {
         });
     }
 
-    fn send(&mut self, launch: &Launchable, message: MessageBody) {
+    fn send(&mut self, launch: &Launchable, letter: Letter, now: Timestamp) {
         self.outbox_last += 1;
         let record = MessageRecord {
             org: launch.org,
             run: launch.run,
             attempt: launch.attempt,
-            message_id: message_id(launch),
-            body: message.body,
-            at: message.at,
+            message_id: letter.id,
+            body: letter.body,
+            at: now,
             position: None,
         };
         self.outbox.insert(self.outbox_last, record);
@@ -376,12 +376,6 @@ impl Data {
             }
         }
     }
-}
-
-/// What a message says, and when it was written.
-struct MessageBody {
-    body: String,
-    at: Timestamp,
 }
 
 /// Takes one row of each org in turn, so that no org's herd delays another's.

@@ -17,7 +17,7 @@ use super::open::{End, Waker, close, done_by, exhaust, go_on};
 use super::settle::{self, Settling};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
-use crate::stored::{floats_on, message_body, message_id, queue_of, wait_look_at};
+use crate::stored::{Letter, floats_on, letter_of, queue_of, wait_look_at};
 use crate::{ANSWER_MARGIN_S, AdmitCommit, Batch, Commit, DueRow, Error};
 
 /// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
@@ -176,9 +176,8 @@ impl Admitting<'_> {
         if admitted == 0 {
             return Ok(Commit::Stale);
         }
-        if let Some(body) = message_body(&one.row.launch) {
-            let (run, id) = (due.run.0, message_id(&one.row.launch));
-            let row = params![due.org.0, run, due.attempt, id, body, now];
+        if let Some(Letter { id, body }) = letter_of(&one.row.launch, self.head.now) {
+            let row = params![due.org.0, due.run.0, due.attempt, id, body, now];
             self.db.change(sql!("insert_outbox"), row)?;
         }
         if is_anchor && floats_on(definition, Anchor::LastStart) {

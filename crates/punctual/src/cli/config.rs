@@ -51,6 +51,9 @@ pub(crate) struct SettingFlags {
     /// How long events of the audit log are kept
     #[arg(long, value_name = "DURATION")]
     keep_audit: Option<String>,
+    /// Who executes workflows that do not say who does: a web address, or a program, with arguments as a JSON list
+    #[arg(long, value_name = "EXECUTOR")]
+    workflow_executor: Option<String>,
     /// Addresses beside public ones that web requests may go to: `no`, `yes`, or ranges and host names by commas
     #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "yes")]
     allow_private_targets: Option<String>,
@@ -76,6 +79,7 @@ impl SettingFlags {
             ("keep_runs_per_schedule", &self.keep_runs_per_schedule),
             ("keep_failures", &self.keep_failures),
             ("keep_audit", &self.keep_audit),
+            ("workflow_executor", &self.workflow_executor),
             ("allow_private_targets", &self.allow_private_targets),
             ("log_level", &self.log_level),
             ("log_format", &self.log_format),

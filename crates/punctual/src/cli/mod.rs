@@ -22,6 +22,7 @@ mod spec;
 mod system;
 mod why;
 mod worker;
+mod workflow;
 mod wrong;
 
 pub(crate) use simulate::View;
@@ -93,6 +94,9 @@ enum Command {
     Config(config::Config),
     /// Take runs from a queue of the database and do each with a command, until stopped
     Worker(worker::Worker),
+    /// Keep workflows, and start them by their `schedule_based` triggers
+    #[command(subcommand)]
+    Workflow(workflow::Workflow),
     /// Keep the values that targets refer to as `${secret:NAME}`
     #[command(subcommand)]
     Secret(secret::Secret),
@@ -149,7 +153,7 @@ impl Cli {
             | Command::Audit(_)
             | Command::Backfill(_)
             | Command::System(_) => None,
-            Command::Worker(_) | Command::Secret(_) => None,
+            Command::Worker(_) | Command::Secret(_) | Command::Workflow(_) => None,
             Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
@@ -178,6 +182,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Complete(complete) => with_app(&database()?, async |app| complete.run(app, &output).await),
         Command::Request(request) => with_app(&database()?, async |app| request.run(app, &output).await),
         Command::Schedule(command) => with_app(&database()?, async |app| command.run(app, &output).await),
+        Command::Workflow(command) => with_app(&database()?, async |app| command.run(app, &output).await),
         Command::Runs(runs) => with_app(&database()?, async |app| runs.run(app, &output).await),
         Command::Logs(logs) => with_app(&database()?, async |app| logs.run(app, &output).await),
         Command::Cancel(cancel) => with_app(&database()?, async |app| cancel.run(app, &output).await),

@@ -47,7 +47,8 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let mut settings = punctual_engine::Settings::new(database.journal()?);
     Tuning { pace: settings.pace, retention: settings.retention } = reload.tuning();
     let targets = HostTargets::new(Arc::clone(&store), database.vault()?);
-    let targets = Arc::new(targets.reaching(reload.settings.reach()));
+    let targets = targets.reaching(reload.settings.reach());
+    let targets = Arc::new(targets.with_executor(reload.settings.workflow_executor()));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     reload.listen(engine.tuner())?;

@@ -134,9 +134,10 @@ pub(super) fn target_json(target: &Target) -> Value {
             json["config"] = json!(queue.config);
         }
         Action::Message { message } => json["message"] = json!(message),
-        Action::Workflow { workflow_id, version } => {
-            json["workflow_id"] = json!(workflow_id);
-            json["version"] = json!(version);
+        Action::Workflow(workflow) => {
+            json["workflow_id"] = json!(workflow.workflow_id);
+            json["version"] = json!(workflow.version);
+            json["executor"] = json!(workflow.executor.as_ref().map(punctual::declare::executor_keys));
         }
         // Files declare no other kinds.
         _ => {}
@@ -257,7 +258,9 @@ fn target_text(target: &Target) -> String {
         Action::Process(process) => format!("process {}", process.argv.join(" ")),
         Action::Webhook(webhook) => format!("webhook {}", webhook.url),
         Action::Queue(queue) => format!("queue {}", queue.queue),
-        Action::Workflow { workflow_id, version } => format!("workflow {workflow_id} version {version}"),
+        Action::Workflow(workflow) => {
+            format!("workflow {} version {}", workflow.workflow_id, workflow.version)
+        }
         other => format!("{} {}", other.kind(), target.name),
     }
 }

@@ -75,8 +75,8 @@ fn flat(action: &Action) -> Map<String, Value> {
             "context": queue.context,
             "config": queue.config,
         }),
-        Action::Workflow { workflow_id, version } => {
-            json!({"workflow_id": workflow_id, "workflow_version": version})
+        Action::Workflow(workflow) => {
+            json!({"workflow_id": workflow.workflow_id, "workflow_version": workflow.version})
         }
         _ => json!({}),
     };

@@ -42,6 +42,8 @@ fn is_needed((part, key): &Key) -> bool {
         "Schedule" | "Template" | "PluginSchedule" => {
             ["every", "cron", "at", "after", "on", "schedule", "target"].contains(&key.as_str())
         }
+        // One of the two says who executes.
+        "ExecutorForm" => ["argv", "url"].contains(&key.as_str()),
         // Each of the two means nothing alone.
         "TargetForm/webhook" => ["client_certificate", "client_key"].contains(&key.as_str()),
         "File" => ["quiet_hours", "calendars", "templates", "targets"].contains(&key.as_str()),

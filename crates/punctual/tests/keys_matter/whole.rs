@@ -257,7 +257,7 @@ const SCHEDULES: [Row; 14] = [
 ];
 
 /// The other targets.
-const TARGETS: [Row; 5] = [
+const TARGETS: [Row; 8] = [
     (
         "TargetForm/webhook",
         "type url method headers body secret cloud_events timeout connect_timeout redirects ca_certificate circuit_breaker name",
@@ -288,9 +288,28 @@ const TARGETS: [Row; 5] = [
     ),
     (
         "TargetForm/workflow",
-        "type workflow_id version circuit_breaker name",
-        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, circuit_breaker: {threshold: 2}, name: b}}]}",
+        "type workflow_id version executor circuit_breaker name",
+        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, executor: [dag], circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
+    ),
+    (
+        "ExecutorForm",
+        "argv env cwd",
+        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, executor: {argv: [dag], env: {A: b}, cwd: /srv}}}]}",
+        "",
+    ),
+    (
+        "ExecutorForm",
+        "url headers secret",
+        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, \
+         executor: {url: 'https://example.com', headers: {A: b}, secret: key}}}]}",
+        "",
+    ),
+    (
+        "Settings",
+        "workflow_executor",
+        "{settings: {workflow_executor: [dag, --all]}, schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3}}]}",
+        "",
     ),
 ];
 

@@ -52,6 +52,8 @@ pub(crate) struct Post<'a> {
     pub(crate) run: &'a Launchable,
     pub(crate) context: &'a Context,
     pub(crate) fence: Fence,
+    /// What is sent instead of the run, unless the target has a body of its own.
+    pub(crate) body: Option<&'a serde_json::Value>,
 }
 
 impl std::fmt::Debug for Webhooks {
@@ -118,7 +120,8 @@ async fn prepare<S: Store>(
     let filled: Filled = filling.fill(post.webhook).await?;
     let redactor = Redactor::new(&filled.hidden);
     let now = SystemClock.now();
-    let telling = Telling { webhook: post.webhook, context: post.context, facts: &facts, token, now };
+    let told = post.body.unwrap_or(&facts);
+    let telling = Telling { webhook: post.webhook, context: post.context, facts: told, token, now };
     let prepared = telling.prepare(filled).map_err(|why| redactor.text(&why))?;
     Ok((prepared, redactor))
 }
