@@ -7,6 +7,7 @@
 //! Invariants: a door never talks SQL and never decides; what it shows comes from the ledger.
 
 mod app;
+pub mod ask;
 mod database;
 pub mod declare;
 mod failure;
@@ -14,15 +15,18 @@ mod moment;
 pub mod name;
 mod secrets;
 mod settings;
+pub mod shape;
+pub mod spec;
 mod trial;
 mod zone;
 
 pub use app::{
     Acted, App, Applied, Audited, BACKFILL_MAX, Backfill, BackfillPlan, BreakerHistory, CANCEL_MAX,
-    Cancelled, Check, Consultation, Created, Difference, Edition, Extent, Follow, Health, History, Identity,
-    Instant, Listing, Maintenance, Nodes, Occasion, OpenStretch, Outlook, Page, PastEntry, PastTick,
-    Proposal, Proposed, Published, Request, Retried, RunsAsked, SET, SharedChange, Step, Toggle, Told,
-    Triggered, Wanted, Wish, differences, is_alive, lateness, request_id, run_named, ticks, zone_of,
+    Cancelled, Check, Consultation, Created, Decide, Difference, Door, Edition, Extent, Follow, Health,
+    History, Identity, Instant, Listing, Maintenance, Nodes, Occasion, OpenStretch, Outlook, Page, PastEntry,
+    PastTick, Programs, Proposal, Proposed, Published, Request, Retried, RunsAsked, SET, SharedChange, Step,
+    Toggle, Told, Triggered, Wanted, Wish, differences, is_alive, lateness, request_id, run_named, ticks,
+    zone_of,
 };
 pub use database::Database;
 pub use declare::duration;

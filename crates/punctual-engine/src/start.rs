@@ -126,6 +126,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         settled,
         messages,
         metrics,
+        pulse: Arc::default(),
         sender,
     }
 }
