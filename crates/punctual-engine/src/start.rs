@@ -20,7 +20,7 @@ use crate::planner::Planner;
 use crate::recover::{Recovery, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
-use crate::{Clock, Engine, JournalPlace, Metrics, Settings};
+use crate::{Clock, Engine, JournalPlace, Metrics, Pulse, Settings};
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
@@ -76,8 +76,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     joined: &punctual_store::Joined,
 ) -> Engine<S, C, T> {
     let Parts { store, time, lease, journal, metrics, sender, settings } = parts;
-    let (news, inbox) = mpsc::unbounded_channel();
-    let (messages, wanted) = mpsc::channel(1);
+    let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));
     let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
     let settler = Settler {
         store: Arc::clone(&store),
@@ -89,11 +88,13 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
     };
+    let pulse = Arc::new(Pulse::default());
     let duties = Duties {
         store: Arc::clone(&store),
         time: Arc::clone(&time),
         retention: settings.retention,
         metrics: Arc::clone(&metrics),
+        pulse: Arc::clone(&pulse),
     };
     let shared = Shared {
         time: Arc::clone(&time),
@@ -126,6 +127,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         settled,
         messages,
         metrics,
+        pulse,
         sender,
     }
 }

@@ -5,6 +5,8 @@ use std::time::Duration;
 use punctual_store::Store;
 use tokio::sync::{Notify, watch};
 
+use crate::Pulse;
+
 /// Why the sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
@@ -12,7 +14,7 @@ pub(crate) enum Wake {
     Look,
     /// A run ended: ticks may be nearer than the known ones.
     Settled,
-    /// Another process changed the database.
+    /// Somebody else changed the database.
     Changed,
     /// The engine was asked to stop.
     Stop,
@@ -24,6 +26,8 @@ pub(crate) struct Signals<'a> {
     pub(crate) stop: &'a mut watch::Receiver<bool>,
     /// The end of a run.
     pub(crate) settled: &'a Notify,
+    /// A change by somebody else in this process.
+    pub(crate) pulse: &'a Pulse,
 }
 
 /// Sleeps for `at_most`, or until a change or a stop.
@@ -33,6 +37,7 @@ pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, at_most: Dur
         // A dropped sender means that nobody is left to want the engine.
         _ = signals.stop.wait_for(|stopped| *stopped) => Wake::Stop,
         () = signals.settled.notified() => Wake::Settled,
+        () = signals.pulse.changed() => Wake::Changed,
         () = store.changed() => Wake::Changed,
         () = tokio::time::sleep(at_most) => Wake::Look,
     }

@@ -52,7 +52,7 @@ impl App {
             fire_at: now,
             is_forced: wanted.is_forced,
         };
-        let note = format!("asked for by {}", self.identity.actor());
+        let note = format!("asked for by {}", self.actor());
         let written = self.write(ScheduleWrite { write, kind: "schedule.triggered", note, now }).await?;
         match written {
             Written::Run(run) => Ok(Triggered { request_id, run }),

@@ -79,8 +79,7 @@ fn is_address(text: &str) -> bool {
 ///
 /// ```
 /// use punctual::declare::executor;
-/// use punctual_engine::{BadRequest, check_header, check_url};
-use punctual_plan::{Executor, Process};
+/// use punctual_plan::{Executor, Process};
 ///
 /// let argv = Process::new(["dag-runner", "--all"]);
 /// assert_eq!(executor(r#"["dag-runner", "--all"]"#)?, Executor::Process(argv));

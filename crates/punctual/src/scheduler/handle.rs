@@ -171,7 +171,7 @@ impl Scheduler {
         let ranges = self.ledger.ranges(self.scope.clone(), filter, Cut::first(RUNS_MAX)).await?;
         let is_more = runs.next.is_some() || ranges.next.is_some();
         let zones = HashMap::from([(schedule, zone_of(&row))]);
-        Ok(History { runs: runs.rows, ranges: ranges.rows, zones, is_more })
+        Ok(History { runs: runs.rows, ranges: ranges.rows, zones, is_more, next: None })
     }
 
     /// What it has counted since its start; it goes on counting after this call.

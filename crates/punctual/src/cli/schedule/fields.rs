@@ -1,8 +1,8 @@
 //! The fields of a schedule as flags: one table that `create`, `update` and their help share.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use punctual::Failure;
 use punctual::declare::Patch;
-use punctual::{Failure, Told};
 use serde_json::{Map, Value};
 
 use super::flags::{FLAGS, Flag, Form};
@@ -65,6 +65,11 @@ impl Fields {
     /// Whether nothing was given.
     pub(crate) fn is_empty(&self) -> bool {
         self.given.is_empty() && self.argv.is_empty()
+    }
+
+    /// Whether something about the target was given.
+    pub(crate) fn has_target(&self) -> bool {
+        !self.argv.is_empty() || self.given.iter().any(|(flag, _)| flag.target.is_some())
     }
 
     /// The changes that the flags make to some keys; `had` is the target before.
@@ -144,7 +149,7 @@ impl Fields {
 }
 
 /// How a problem with a key is told: by its flag.
-pub(crate) const TOLD: Told<'static> = &told;
+pub(crate) const TOLD: fn(&str) -> String = told;
 
 fn told(path: &str) -> String {
     match path {
