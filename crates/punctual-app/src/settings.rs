@@ -5,15 +5,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use punctual_plan::{CatchUp, Named, Overlap, Pace};
+use punctual_plan::{CatchUp, Jitter, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
 
-use crate::declare::{duration, nearest};
-use crate::{Failure, Kind};
+use crate::declare::{Defaults, duration, nearest};
+use crate::{Failure, Kind, listen_address};
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,12 @@ enum Shape {
     Duration,
     /// How much is logged.
     Level,
+    /// An address on loopback, or `none`.
+    Address,
+    /// Paths, separated by commas.
+    Paths,
+    /// `token` or `open`.
+    Access,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -87,7 +94,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 11] = [
+pub static SETTINGS: [Described; 14] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -118,6 +125,19 @@ pub static SETTINGS: [Described; 11] = [
     ),
     described("keep_failures", "90d", Shape::Duration, "how long failed runs are kept"),
     described("keep_audit", "365d", Shape::Duration, "how long events of the audit log are kept"),
+    described("listen", "127.0.0.1:7424", Shape::Address, "where the server listens; `none` turns it off"),
+    described(
+        "http_programs",
+        "",
+        Shape::Paths,
+        "the programs that schedules may run which are made over HTTP, separated by commas",
+    ),
+    described(
+        "metrics_access",
+        "token",
+        Shape::Access,
+        "who may read `/metrics`: whoever has a `token`, or `open` to all",
+    ),
     Described {
         name: "log_level",
         what: "how much is logged: error, warn, info, debug or trace",
@@ -322,6 +342,28 @@ impl Settings {
         milliseconds(self.number("default_jitter_ms"))
     }
 
+    /// Where the server listens, if it does.
+    pub fn listen(&self) -> Option<SocketAddr> {
+        listen_address(&self.get("listen").value).expect("checked when it was resolved")
+    }
+
+    /// The programs that schedules may run which are made over HTTP.
+    pub fn http_programs(&self) -> Vec<String> {
+        let paths = self.get("http_programs").value.split(',').map(str::trim);
+        paths.filter(|path| !path.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Whether anybody may read the metrics who reaches the server.
+    pub fn is_metrics_open(&self) -> bool {
+        self.get("metrics_access").value == "open"
+    }
+
+    /// What schedules are that do not say.
+    pub fn defaults(&self) -> Defaults {
+        let jitter = Jitter { max: self.default_jitter(), ..Jitter::default() };
+        Defaults { overlap: self.default_overlap(), catch_up: self.default_catch_up(), jitter }
+    }
+
     /// How much is logged.
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
@@ -355,6 +397,9 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => overlap(text).is_some(),
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
+        Shape::Address => return listen_address(text).map(drop),
+        Shape::Paths => text.split(',').all(|path| path.trim().is_empty() || path.trim().starts_with('/')),
+        Shape::Access => ["token", "open"].contains(&text),
         Shape::Level => ["error", "warn", "info", "debug", "trace"].contains(&text),
     };
     if is_good {
@@ -367,6 +412,9 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => words::<Overlap>(),
         Shape::CatchUp => words::<CatchUp>(),
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
+        Shape::Address => "write it as `127.0.0.1:7424`".to_owned(),
+        Shape::Paths => "write paths such as `/usr/local/bin/backup`, separated by commas".to_owned(),
+        Shape::Access => "write `token` or `open`".to_owned(),
         Shape::Level => "write `error`, `warn`, `info`, `debug` or `trace`".to_owned(),
     };
     let message = format!("`{value}` cannot be `{}` ({source})", setting.name);

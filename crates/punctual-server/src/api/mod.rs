@@ -1,6 +1,13 @@
 //! The calls of the API, one file for each subject.
 
+mod audit;
+mod bulk;
+mod change;
+mod runs;
 mod schedules;
+mod spec;
+mod system;
+mod trigger;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -8,5 +15,13 @@ use crate::shared::Shared;
 
 /// Every call below `/api/v1`.
 pub(crate) fn router() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().merge(schedules::router())
+    OpenApiRouter::new()
+        .merge(schedules::router())
+        .merge(change::router())
+        .merge(bulk::router())
+        .merge(trigger::router())
+        .merge(runs::router())
+        .merge(audit::router())
+        .merge(system::router())
+        .merge(spec::router())
 }

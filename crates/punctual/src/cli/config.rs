@@ -51,6 +51,15 @@ pub(crate) struct SettingFlags {
     /// How long events of the audit log are kept
     #[arg(long, value_name = "DURATION")]
     keep_audit: Option<String>,
+    /// Where the server listens: an address on loopback, or `none`
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// The programs that schedules may run which are made over HTTP, separated by commas
+    #[arg(long, value_name = "PATHS")]
+    http_programs: Option<String>,
+    /// Who may read `/metrics`: whoever has a `token`, or `open` to all
+    #[arg(long, value_name = "WHO")]
+    metrics_access: Option<String>,
     /// How much is logged: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
@@ -70,6 +79,9 @@ impl SettingFlags {
             ("keep_runs_per_schedule", &self.keep_runs_per_schedule),
             ("keep_failures", &self.keep_failures),
             ("keep_audit", &self.keep_audit),
+            ("listen", &self.listen),
+            ("http_programs", &self.http_programs),
+            ("metrics_access", &self.metrics_access),
             ("log_level", &self.log_level),
         ];
         flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
