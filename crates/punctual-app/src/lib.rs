@@ -11,6 +11,7 @@ pub mod ask;
 mod database;
 pub mod declare;
 mod failure;
+mod listen;
 mod moment;
 pub mod name;
 mod secrets;
@@ -33,6 +34,7 @@ pub use app::{
 pub use database::Database;
 pub use declare::duration;
 pub use failure::{Failure, Kind};
+pub use listen::listen_address;
 pub use moment::moment;
 pub use secrets::{SecretRow, Secrets};
 pub use settings::{Described, FileSettings, Given, Resolved, SETTINGS, Settings, Source, own_file};

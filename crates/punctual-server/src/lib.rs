@@ -22,7 +22,7 @@ use axum::middleware;
 use tower_http::catch_panic::CatchPanicLayer;
 
 pub use auth::Entry;
-pub use listen::{Place, Serving, address, socket_beside};
+pub use listen::{Place, Serving, socket_beside};
 pub use openapi::{description, json};
 pub use problem::{Problem, Status, status_of};
 pub use shared::{Metered, Settings, Shared};

@@ -30,36 +30,6 @@ pub struct Place {
     pub socket: Option<PathBuf>,
 }
 
-/// The address that a setting names; none for `none`.
-///
-/// # Errors
-/// When it is no address, or reaches beyond loopback.
-///
-/// ```
-/// assert!(punctual_server::address("127.0.0.1:7424")?.is_some());
-/// assert!(punctual_server::address("none")?.is_none());
-/// assert!(punctual_server::address("0.0.0.0:7424").is_err());
-/// # Ok::<(), punctual_app::Failure>(())
-/// ```
-pub fn address(text: &str) -> Result<Option<SocketAddr>, Failure> {
-    if text == "none" {
-        return Ok(None);
-    }
-    let address: SocketAddr = text.replace("localhost", "127.0.0.1").parse().map_err(|_| {
-        Failure::invalid(
-            format!("`{text}` is no address to listen on"),
-            "write it as `127.0.0.1:7424`; `none` turns it off",
-        )
-    })?;
-    match address.ip().is_loopback() {
-        true => Ok(Some(address)),
-        false => Err(Failure::invalid(
-            format!("`{text}` can be reached from other hosts, which this version does not offer"),
-            "listen on `127.0.0.1:7424`, and let a proxy with TLS stand before it",
-        )),
-    }
-}
-
 /// The socket beside a database; a server of databases has none.
 pub fn socket_beside(database: &Database) -> Option<PathBuf> {
     match database {

@@ -151,6 +151,14 @@ impl Shared {
         Ok(org)
     }
 
+    /// What somebody of an org may see and change.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn scope_of(&self, identity: &Identity) -> Result<Scope, Failure> {
+        Ok(Scope::Org { org: self.learn(&identity.org_id).await?, user: identity.user_id.clone() })
+    }
+
     /// The public name of an org, as far as it is known.
     fn org_id(&self, org: OrgKey) -> String {
         let orgs = self.0.orgs.lock().unwrap_or_else(PoisonError::into_inner);

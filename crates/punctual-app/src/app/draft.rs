@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Executor, Jitter, Owner, Schedule, ScheduleId, When};
+use punctual_plan::{Action, Executor, Owner, Schedule, ScheduleId, When};
 use punctual_store::{Cut, Document, DocumentKind, ScheduleFilter, ScheduleRow, Selector, Shared, Store};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -287,9 +287,7 @@ fn refuse_target(schedule: &Schedule) -> Result<(), Failure> {
 }
 
 /// What schedules are that do not say, by the settings of the installation.
-pub(super) fn defaults() -> Result<Defaults, Failure> {
+fn defaults() -> Result<Defaults, Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    let settings = Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())?;
-    let jitter = Jitter { max: settings.default_jitter(), ..Jitter::default() };
-    Ok(Defaults { overlap: settings.default_overlap(), catch_up: settings.default_catch_up(), jitter })
+    Ok(Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())?.defaults())
 }
