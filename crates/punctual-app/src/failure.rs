@@ -17,18 +17,35 @@ pub enum Kind {
     InUse,
     /// What was looked at is not as it must be: a hole in the ledger, a check that fails.
     Fault,
+    /// It is not in the version that was to be changed any more.
+    Stale,
+    /// Whoever asks may not.
+    Forbidden,
 }
 
 impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 8] = [
+        Self::World,
+        Self::NotFound,
+        Self::Invalid,
+        Self::Conflict,
+        Self::InUse,
+        Self::Fault,
+        Self::Stale,
+        Self::Forbidden,
+    ];
+
     /// The exit code; `docs/exit-codes.md` lists them. 2 is a wrong command line.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::World => 1,
             Self::NotFound => 3,
             Self::Invalid => 4,
-            Self::Conflict => 5,
+            Self::Conflict | Self::Stale => 5,
             Self::InUse => 6,
             Self::Fault => 7,
+            Self::Forbidden => 8,
         }
     }
 }

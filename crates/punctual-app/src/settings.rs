@@ -5,16 +5,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
 use punctual_engine::Reach;
-use punctual_plan::{CatchUp, Executor, Named, Overlap, Pace};
+use punctual_plan::{CatchUp, Executor, Jitter, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
 
-use crate::declare::{duration, executor, nearest};
-use crate::{Failure, Kind};
+use crate::declare::{Defaults, duration, executor, nearest};
+use crate::{Failure, Kind, listen_address};
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,6 +60,12 @@ enum Shape {
     Executor,
     /// Addresses and hosts.
     Reach,
+    /// An address on loopback, or `none`.
+    Address,
+    /// Paths, separated by commas.
+    Paths,
+    /// `token` or `open`.
+    Access,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -92,7 +99,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 14] = [
+pub static SETTINGS: [Described; 17] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -136,6 +143,19 @@ pub static SETTINGS: [Described; 14] = [
         "no",
         Shape::Reach,
         "addresses beside public ones that web requests may go to",
+    ),
+    described("listen", "127.0.0.1:7424", Shape::Address, "where the server listens; `none` turns it off"),
+    described(
+        "http_programs",
+        "",
+        Shape::Paths,
+        "the programs that schedules may run which are made over HTTP, separated by commas",
+    ),
+    described(
+        "metrics_access",
+        "token",
+        Shape::Access,
+        "who may read `/metrics`: whoever has a `token`, or `open` to all",
     ),
 ];
 
@@ -347,6 +367,28 @@ impl Settings {
         self.get("allow_private_targets").value.parse().expect("checked when it was resolved")
     }
 
+    /// Where the server listens, if it does.
+    pub fn listen(&self) -> Option<SocketAddr> {
+        listen_address(&self.get("listen").value).expect("checked when it was resolved")
+    }
+
+    /// The programs that schedules may run which are made over HTTP.
+    pub fn http_programs(&self) -> Vec<String> {
+        let paths = self.get("http_programs").value.split(',').map(str::trim);
+        paths.filter(|path| !path.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Whether anybody may read the metrics who reaches the server.
+    pub fn is_metrics_open(&self) -> bool {
+        self.get("metrics_access").value == "open"
+    }
+
+    /// What schedules are that do not say.
+    pub fn defaults(&self) -> Defaults {
+        let jitter = Jitter { max: self.default_jitter(), ..Jitter::default() };
+        Defaults { overlap: self.default_overlap(), catch_up: self.default_catch_up(), jitter }
+    }
+
     /// How much is logged.
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
@@ -406,6 +448,9 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
         Shape::Reach => text.parse::<Reach>().is_ok(),
         Shape::Level => LEVELS.contains(&text),
         Shape::Format => FORMATS.contains(&text),
+        Shape::Address => listen_address(text).is_ok(),
+        Shape::Paths => text.split(',').all(|path| path.trim().is_empty() || path.trim().starts_with('/')),
+        Shape::Access => ["token", "open"].contains(&text),
         Shape::Executor => text.is_empty() || executor(text).is_ok(),
     };
     if is_good {
@@ -425,6 +470,11 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
             "write `no`, `yes`, or ranges and host names by commas, such as `10.0.0.0/8, hooks.internal`"
                 .to_owned()
         }
+        Shape::Address => {
+            "write an address of this host such as `127.0.0.1:7424`; `none` turns it off".to_owned()
+        }
+        Shape::Paths => "write paths such as `/usr/local/bin/backup`, separated by commas".to_owned(),
+        Shape::Access => "write `token` or `open`".to_owned(),
         Shape::Level => format!("write one of {}", quoted(&LEVELS)),
         Shape::Format => format!("write one of {}", quoted(&FORMATS)),
     })

@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep_until};
 use tracing::{debug, warn};
 
 use crate::time::Time;
-use crate::{Clock, Metrics, Tuning};
+use crate::{Clock, Metrics, Pulse, Tuning};
 
 /// How often messages get their place in the stream and events their seal.
 const ORDER_EVERY: Duration = Duration::from_secs(1);
@@ -35,6 +35,7 @@ pub(crate) struct Duties<S, C> {
     /// How long nothing is looked for at least.
     pub(crate) idle: Duration,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) pulse: Arc<Pulse>,
 }
 
 impl<S: Store, C: Clock> Duties<S, C> {
@@ -71,7 +72,11 @@ impl<S: Store, C: Clock> Duties<S, C> {
 
     /// Messages and events in their order; whether more events wait for their seal.
     async fn order(&self) -> Result<bool, Error> {
-        self.metrics.outbox_sequenced.add(self.store.sequence_outbox().await?);
+        let placed = self.store.sequence_outbox().await?;
+        self.metrics.outbox_sequenced.add(placed);
+        if placed > 0 {
+            self.pulse.tell();
+        }
         let sealed = self.store.seal_audit(SEAL_MAX).await?;
         let unsealed: u64 = sealed.iter().map(|org| org.unsealed).sum();
         self.metrics.audit_unsealed.set(usize::try_from(unsealed).unwrap_or(usize::MAX));

@@ -23,7 +23,7 @@ use crate::planner::{Planned, Planner};
 use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
 use crate::wake::{Signals, Wake, wait};
-use crate::{Clock, Metrics, Settings, Tuner, Tuning};
+use crate::{Clock, Metrics, Pulse, Settings, Tuner, Tuning};
 
 /// How often it is asked which of the runs in hand have ended in the ledger, at most.
 const ASK_ENDED_EVERY: SignedDuration = SignedDuration::from_millis(100);
@@ -58,6 +58,7 @@ pub struct Engine<S, C, T> {
     pub(crate) duties: JoinSet<()>,
     pub(crate) messages: mpsc::Sender<()>,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) pulse: Arc<Pulse>,
     pub(crate) sender: Sender,
     /// When something wants planning next.
     pub(crate) plan_at: Option<Timestamp>,
@@ -78,6 +79,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.tuner.clone()
     }
 
+    /// Whether it is ready, and a way to wake it.
+    pub fn pulse(&self) -> Arc<Pulse> {
+        Arc::clone(&self.pulse)
+    }
+
     /// Runs until `stop` turns true; then waits for what is in flight.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Stopped {
         loop {
@@ -85,7 +91,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.tend().await;
             let mut next = vec![];
             // A lease that is not certain any more gives no right to admit; the next heartbeat tells.
-            let may_admit = self.membership.lease.certain(self.time.clock()).is_some();
+            let certain = self.membership.lease.certain(self.time.clock());
+            self.pulse.leased(certain);
+            let may_admit = certain.is_some();
             if may_admit {
                 let own = self.membership.own();
                 next.extend(self.admit(own).await);
@@ -101,7 +109,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             next.extend(self.plan_at.into_iter().chain(self.ask_ended_at).chain([self.membership.next()]));
             let at_most = self.until(next.into_iter().min());
-            let signals = Signals { stop: &mut stop, settled: &self.settled, tuning: &mut self.tuning };
+            let signals = Signals {
+                stop: &mut stop,
+                settled: &self.settled,
+                tuning: &mut self.tuning,
+                pulse: &self.pulse,
+            };
             match wait(&*self.store, signals, at_most).await {
                 Wake::Look => {}
                 Wake::Tuned => self.tune(),
@@ -114,6 +127,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 Wake::Stop => break,
             }
         }
+        self.pulse.leased(None);
         self.stop().await
     }
 
@@ -224,7 +238,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return;
         }
         match self.planner.pass(&*self.store, self.membership.own(), now).await {
-            Ok(Planned::Done(plan_at)) => self.plan_at = plan_at,
+            Ok(Planned::Done(plan_at)) => {
+                self.plan_at = plan_at;
+                self.pulse.planned();
+            }
             Ok(Planned::More) => self.plan_at = Some(now),
             Err(problem) => {
                 self.complain(&problem, "plan");
@@ -311,6 +328,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     pub(crate) fn launch(&mut self, launches: Vec<Launchable>, fence: Fence) {
+        if launches.iter().any(|run| matches!(run.definition.target.action, Action::Queue(_))) {
+            self.pulse.tell();
+        }
         for run in launches {
             if matches!(run.definition.target.action, Action::Message { .. }) {
                 // A full channel has been told already.

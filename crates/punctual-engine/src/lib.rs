@@ -24,6 +24,7 @@ mod lease;
 mod membership;
 mod metrics;
 mod planner;
+mod pulse;
 mod recover;
 mod settings;
 mod settler;
@@ -39,6 +40,7 @@ pub use engine::{Engine, Stopped};
 pub use journal::{JournalPlace, MemoryJournal};
 pub use launch::{Cancel, Canceller, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
 pub use metrics::Metrics;
+pub use pulse::{News, Pulse};
 pub use settings::Settings;
 pub use start::StartError;
 pub use target::{

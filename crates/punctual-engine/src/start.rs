@@ -20,7 +20,7 @@ use crate::planner::Planner;
 use crate::recover::{Recovery, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
-use crate::{Clock, Engine, JournalPlace, Metrics, Settings, Tuner};
+use crate::{Clock, Engine, JournalPlace, Metrics, Pulse, Settings, Tuner};
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
@@ -74,13 +74,14 @@ struct Parts<S, C> {
 }
 
 impl<S: Store, C: Clock> Parts<S, C> {
-    fn duties(&self, tuner: &Tuner) -> Duties<S, C> {
+    fn duties(&self, tuner: &Tuner, pulse: &Arc<Pulse>) -> Duties<S, C> {
         Duties {
             store: Arc::clone(&self.store),
             time: Arc::clone(&self.time),
             tuning: tuner.heard(),
             idle: self.settings.idle,
             metrics: Arc::clone(&self.metrics),
+            pulse: Arc::clone(pulse),
         }
     }
 }
@@ -90,11 +91,10 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     targets: Arc<T>,
     joined: &punctual_store::Joined,
 ) -> Engine<S, C, T> {
-    let tuner = Tuner::new(parts.settings.tuning());
-    let (duties, pace) = (parts.duties(&tuner), parts.settings.tuning().pace);
+    let (tuner, pulse) = (Tuner::new(parts.settings.tuning()), Arc::new(Pulse::default()));
+    let (duties, pace) = (parts.duties(&tuner, &pulse), parts.settings.tuning().pace);
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
-    let (news, inbox) = mpsc::unbounded_channel();
-    let (messages, wanted) = mpsc::channel(1);
+    let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));
     let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
     let settler = Settler {
         store: Arc::clone(&store),
@@ -140,6 +140,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         settled,
         messages,
         metrics,
+        pulse,
         sender,
     }
 }

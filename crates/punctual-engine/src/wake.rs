@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_store::Store;
 use tokio::sync::{Notify, watch};
 
-use crate::Tuning;
+use crate::{Pulse, Tuning};
 
 /// Why the sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(crate) enum Wake {
     Look,
     /// A run ended: ticks may be nearer than the known ones.
     Settled,
-    /// Another process changed the database.
+    /// Somebody else changed the database.
     Changed,
     /// The engine is to work in another way.
     Tuned,
@@ -30,6 +30,8 @@ pub(crate) struct Signals<'a> {
     pub(crate) tuning: &'a mut watch::Receiver<Tuning>,
     /// The end of a run.
     pub(crate) settled: &'a Notify,
+    /// A change by somebody else in this process.
+    pub(crate) pulse: &'a Pulse,
 }
 
 /// Sleeps for `at_most`, or until a change or a stop.
@@ -41,6 +43,7 @@ pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, at_most: Dur
         // The engine has the sender itself, so it never goes away.
         Ok(()) = signals.tuning.changed() => Wake::Tuned,
         () = signals.settled.notified() => Wake::Settled,
+        () = signals.pulse.changed() => Wake::Changed,
         () = store.changed() => Wake::Changed,
         () = tokio::time::sleep(at_most) => Wake::Look,
     }

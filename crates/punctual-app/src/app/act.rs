@@ -38,7 +38,7 @@ impl App {
         for run in runs {
             self.run(*run).await?;
         }
-        let by = self.identity.actor().to_owned();
+        let by = self.actor().to_owned();
         let cancellation = Cancellation { runs: runs.to_vec(), by, now: self.now().await? };
         let done = self.store.cancel_runs(self.scope.clone(), cancellation).await?;
         let mut cancelled = Vec::with_capacity(runs.len());

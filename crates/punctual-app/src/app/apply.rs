@@ -60,12 +60,16 @@ impl App {
         self.add(proposal, &work, told).await?;
         let done = work.added.len();
         let told_more = |more: usize| told(done + more);
-        let changed =
-            self.act_many(work.rows(), async |row| Ok(work.step(row, self.now().await?)), &told_more);
+        let changed = self.act_many(
+            work.rows(),
+            async |row: &ScheduleRow| Ok(work.step(row, self.now().await?)),
+            &told_more,
+        );
         let changed = changed.await?.len();
         let told_more = |more: usize| told(done + changed + more);
         let removed = work.removed.clone();
-        let removed = self.act_many(removed, async |_| Ok(Some(Step::Delete)), &told_more).await?.len();
+        let removed =
+            self.act_many(removed, async |_: &ScheduleRow| Ok(Some(Step::Delete)), &told_more).await?.len();
         let toggled = self.toggle(proposal, &told_more).await?;
         self.decide_again(proposal, &work).await?;
         self.note_set(proposal).await?;

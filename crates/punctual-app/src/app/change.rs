@@ -116,6 +116,19 @@ impl Step {
     }
 }
 
+/// Says what is to be done to a schedule. An async closure does; what a server asks for must be sent between its
+/// threads, which a closure that borrows cannot promise.
+pub trait Decide {
+    /// The step from this row; nothing if there is nothing to do.
+    fn decide(&self, row: &ScheduleRow) -> impl Future<Output = Result<Option<Step>, Failure>>;
+}
+
+impl<F: AsyncFn(&ScheduleRow) -> Result<Option<Step>, Failure>> Decide for F {
+    fn decide(&self, row: &ScheduleRow) -> impl Future<Output = Result<Option<Step>, Failure>> {
+        self(row)
+    }
+}
+
 /// What a change came to.
 #[derive(Clone, Debug)]
 pub struct Acted {
@@ -131,15 +144,15 @@ impl App {
     ///
     /// # Errors
     /// When there is no such schedule, `decide` refuses, or it changes faster than it can be decided.
-    pub async fn act(
-        &self,
-        selector: Selector,
-        decide: impl AsyncFn(&ScheduleRow) -> Result<Option<Step>, Failure>,
-    ) -> Result<Acted, Failure> {
+    pub async fn act(&self, selector: Selector, decide: impl Decide) -> Result<Acted, Failure> {
+        self.act_by(selector, &decide).await
+    }
+
+    async fn act_by(&self, selector: Selector, decide: &impl Decide) -> Result<Acted, Failure> {
         let mut row = self.living(selector).await?;
         let id = Selector::Id(row.definition.id);
         for _ in 0..CHANGE_TRIES_MAX {
-            let Some(step) = decide(&row).await? else { return Ok(Acted { row, is_changed: false }) };
+            let Some(step) = decide.decide(&row).await? else { return Ok(Acted { row, is_changed: false }) };
             let write = self.decided(&row, &step).await?;
             match self.write(write).await? {
                 Written::Stale => row = self.living(id.clone()).await?,
@@ -156,7 +169,7 @@ impl App {
     pub async fn act_many(
         &self,
         rows: Vec<ScheduleRow>,
-        decide: impl AsyncFn(&ScheduleRow) -> Result<Option<Step>, Failure>,
+        decide: impl Decide,
         told: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Acted>, Failure> {
         let mut acted = Vec::with_capacity(rows.len());
@@ -164,7 +177,7 @@ impl App {
             let mut writes = Vec::new();
             let mut changed = Vec::new();
             for row in batch {
-                match decide(row).await? {
+                match decide.decide(row).await? {
                     Some(step) => {
                         writes.push(self.decided(row, &step).await?);
                         changed.push(row);
@@ -176,7 +189,7 @@ impl App {
             for (row, written) in changed.into_iter().zip(written) {
                 let id = Selector::Id(row.definition.id);
                 acted.push(match written? {
-                    Written::Stale => self.act(id, &decide).await?,
+                    Written::Stale => self.act_by(id, &decide).await?,
                     _ => Acted { row: self.get(id).await?, is_changed: true },
                 });
             }

@@ -61,17 +61,27 @@ impl App {
 
     /// The id that a request's key stands for: that of the first request with it.
     async fn ask_once(&self, request: &Request, id: ScheduleId) -> Result<ScheduleId, Failure> {
-        let Request { key, question } = request;
-        let (now, question) = (self.now().await?, format!("create {question}"));
-        let answer = Answer { key: key.clone(), question, answer: id.to_string(), now };
-        match self.store.answer_once(self.scope(), answer).await? {
-            Answered::Kept => Ok(id),
-            Answered::Before(id) => {
-                id.parse().map(ScheduleId).map_err(|_| Failure::world(format!("`{id}` is no id")))
-            }
+        let question = format!("create {}", request.question);
+        let asked = Request { question, ..request.clone() };
+        match self.once(&asked, id.to_string()).await? {
+            None => Ok(id),
+            Some(id) => id.parse().map(ScheduleId).map_err(|_| Failure::world(format!("`{id}` is no id"))),
+        }
+    }
+
+    /// Keeps what a request's key stands for; gives back what it stood for before, if it was used for the same.
+    ///
+    /// # Errors
+    /// When the key was used for something else.
+    pub async fn once(&self, request: &Request, answer: String) -> Result<Option<String>, Failure> {
+        let Request { key, question } = request.clone();
+        let kept = Answer { key, question, answer, now: self.now().await? };
+        match self.store.answer_once(self.scope(), kept).await? {
+            Answered::Kept => Ok(None),
+            Answered::Before(answer) => Ok(Some(answer)),
             Answered::Differs => Err(Failure {
                 kind: Kind::Conflict,
-                message: format!("the request key `{key}` was used for something else"),
+                message: format!("the request key `{}` was used for something else", request.key),
                 hint: Some("use a key of its own for each request".to_owned()),
             }),
         }
@@ -172,7 +182,7 @@ impl App {
 
     /// Who makes schedules, when, and what they start as.
     fn arrival<'a>(&'a self, now: Timestamp, paused: Option<&'a Status>) -> Arrival<'a> {
-        Arrival { now, by: self.identity.actor(), paused, declared_set: None, is_first: false }
+        Arrival { now, by: self.actor(), paused, declared_set: None, is_first: false }
     }
 
     /// Writes a shared thing that must be new or the same.

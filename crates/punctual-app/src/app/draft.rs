@@ -3,13 +3,13 @@
 use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
-use punctual_plan::{Jitter, Owner, Schedule, ScheduleId, When};
+use punctual_plan::{Action, Executor, Owner, Schedule, ScheduleId, When};
 use punctual_store::{Cut, Document, DocumentKind, ScheduleFilter, ScheduleRow, Selector, Shared, Store};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use super::App;
 use super::versions::differences;
+use super::{App, Programs};
 use crate::declare::{self, Defaults, Ground, Patch, export, read_keys};
 use crate::{Failure, Given, Kind, Settings, Step, own_file};
 
@@ -64,6 +64,7 @@ impl App {
     pub(super) async fn check_new(&self, drafted: &declare::Schedule, now: Timestamp) -> Result<(), Failure> {
         refuse_over(&drafted.definition, now)?;
         refuse_target(&drafted.definition)?;
+        self.refuse_program(&drafted.definition)?;
         self.refuse_cycle(&drafted.definition).await
     }
 
@@ -89,6 +90,9 @@ impl App {
         }
         if patch.has("target") {
             refuse_target(&definition)?;
+        }
+        if patch.has("target") || patch.has("template") {
+            self.refuse_program(&definition)?;
         }
         self.refuse_cycle(&definition).await?;
         let step = Step::Replace { definition: Box::new(definition), note: String::new(), status: None };
@@ -178,11 +182,8 @@ impl App {
             }
         }
         let mut ground = Ground { owner: self.identity.owner(), is_kept: true, ..Ground::alone(now) };
-        ground.is_decided = self.defaults.is_some();
-        ground.defaults = match self.defaults {
-            Some(defaults) => defaults,
-            None => Defaults::of(&own_settings()?),
-        };
+        ground.is_decided = self.door().defaults.is_some();
+        ground.defaults = self.door().defaults.map_or_else(defaults, Ok)?;
         ground.calendars = shared.calendars.into_values().collect();
         ground.quiet_hours = shared.quiet_hours.into_iter().collect();
         for document in self.documents(DocumentKind::Template).await? {
@@ -195,6 +196,31 @@ impl App {
 
     pub(super) async fn documents(&self, kind: DocumentKind) -> Result<Vec<Document>, Failure> {
         Ok(self.store.documents(self.scope(), kind, Cut::first(DOCUMENTS_MAX)).await?.rows)
+    }
+
+    /// Refuses a program that those who come through this door may not run.
+    fn refuse_program(&self, schedule: &Schedule) -> Result<(), Failure> {
+        let Programs::Only(allowed) = &self.door().programs else { return Ok(()) };
+        let process = match &schedule.target.action {
+            Action::Process(process) => process,
+            Action::Workflow(workflow) => match &workflow.executor {
+                Some(Executor::Process(process)) => process,
+                _ => return Ok(()),
+            },
+            _ => return Ok(()),
+        };
+        let program = process.argv.first().map(String::as_str).unwrap_or_default();
+        if allowed.iter().any(|one| one == program) {
+            return Ok(());
+        }
+        Err(Failure {
+            kind: Kind::Forbidden,
+            message: format!("the program `{program}` may not be run by schedules that are made over HTTP"),
+            hint: Some(
+                "name it in the setting `http_programs` of the server, or make the schedule on its host"
+                    .to_owned(),
+            ),
+        })
     }
 
     /// Refuses a schedule that waits for itself through stored ones.
@@ -261,16 +287,8 @@ fn refuse_target(schedule: &Schedule) -> Result<(), Failure> {
     })
 }
 
-/// The settings of the installation for who brings none.
-fn own_settings() -> Result<Settings, Failure> {
+/// What schedules are that do not say, by the settings of the installation, for who brings none.
+fn defaults() -> Result<Defaults, Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())
-}
-
-impl Defaults {
-    /// What schedules are that do not say, by the settings of an installation.
-    pub fn of(settings: &Settings) -> Self {
-        let jitter = Jitter { max: settings.default_jitter(), ..Jitter::default() };
-        Self { overlap: settings.default_overlap(), catch_up: settings.default_catch_up(), jitter }
-    }
+    Ok(Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())?.defaults())
 }

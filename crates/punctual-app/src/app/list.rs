@@ -80,12 +80,12 @@ impl App {
 const UNIT: &str = "\u{1f}";
 
 /// A cursor that can be printed and typed again.
-fn printable(cursor: &str) -> String {
+pub(super) fn printable(cursor: &str) -> String {
     cursor.replace('%', "%25").replace(UNIT, "%1f")
 }
 
 /// The cursor that was printed.
-fn typed(cursor: &str) -> String {
+pub(super) fn typed(cursor: &str) -> String {
     cursor.replace("%1f", UNIT).replace("%25", "%")
 }
 

@@ -91,7 +91,7 @@ impl App {
                 hint: Some("end it first with `punctual system maintenance off`".to_owned()),
             });
         }
-        let by = self.identity.actor().to_owned();
+        let by = self.actor().to_owned();
         let body = json!({"note": note, "by": by}).to_string();
         let (kind, name) = (DocumentKind::Maintenance, NOTE.to_owned());
         let scope = self.noted_in(extent).await?;

@@ -20,6 +20,7 @@ mod outlook;
 mod propose;
 mod publish;
 mod queue;
+mod registered;
 mod registrar;
 mod runs;
 mod system;
@@ -41,7 +42,7 @@ pub use act::{CANCEL_MAX, Cancelled, Retried};
 pub use apply::{Applied, Occasion};
 pub use audit::{Audited, Open as OpenStretch};
 pub use backfill::{BACKFILL_MAX, Backfill, BackfillPlan, PastEntry, PastTick};
-pub use change::{Acted, Step};
+pub use change::{Acted, Decide, Step};
 pub use create::{Created, Request};
 pub use doctor::{Check, Consultation, Health};
 pub use draft::Told;
@@ -54,7 +55,7 @@ pub use outlook::{Outlook, ticks};
 pub use propose::{Proposal, Proposed, SET, SharedChange, Toggle};
 pub use publish::{Published, Wish};
 pub use queue::{Holding, LEASE_MAX, LEASE_RUNS_MAX, LEASE_USUAL, LeaseAsked, Reported};
-pub use registrar::{
+pub use registered::{
     PauseSchedule, RegisteredSchedule, ScheduleRun, StartRun, UpsertSchedule, Upserted, executor_status,
 };
 pub use runs::{History, RunsAsked, lateness, request_id};
@@ -71,12 +72,40 @@ use crate::{Database, Failure, Settings};
 const NAMES_MAX: u32 = 1_000;
 
 /// An open ledger, and on whose behalf it is used.
+#[derive(Clone)]
 pub struct App {
     store: Arc<AnyStore>,
     scope: Scope,
     identity: Identity,
-    /// What schedules are that do not say; without it, what the environment and the own file of settings say.
-    defaults: Option<Defaults>,
+    door: Door,
+}
+
+/// How people come to the ledger.
+#[derive(Clone)]
+pub struct Door {
+    /// Who is said to have acted where nobody says who they are.
+    pub actor: &'static str,
+    /// How a problem with a key is told, such as by its flag.
+    pub told: fn(&str) -> String,
+    /// The programs that new schedules may run.
+    pub programs: Programs,
+    /// What schedules are that do not say; by the settings of this process if not given.
+    pub defaults: Option<Defaults>,
+}
+
+impl Default for Door {
+    fn default() -> Self {
+        Self { actor: "the command line", told: str::to_owned, programs: Programs::Any, defaults: None }
+    }
+}
+
+/// The programs that new schedules may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Programs {
+    /// Any: whoever comes through this door could open the database as well.
+    Any,
+    /// Those whose path is among these.
+    Only(Arc<[String]>),
 }
 
 impl App {
@@ -85,21 +114,45 @@ impl App {
     /// # Errors
     /// When it cannot be opened or was written by a newer version.
     pub async fn open(database: &Database, identity: Identity) -> Result<Self, Failure> {
-        let store = database.open(Access::Visit).await?;
-        let scope = identity.scope(&store).await?;
-        Ok(Self::on(Arc::new(store), scope, identity))
+        let store = Arc::new(database.open(Access::Visit).await?);
+        Self::over(store, identity).await
     }
 
-    /// The same on a ledger that is open already.
-    pub fn on(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
-        Self { store, scope, identity, defaults: None }
+    /// The same over a ledger that is open already.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn over(store: Arc<AnyStore>, identity: Identity) -> Result<Self, Failure> {
+        let scope = identity.scope(&store).await?;
+        Ok(Self::within(store, scope, identity))
+    }
+
+    /// The same within a scope that is known already.
+    pub fn within(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
+        Self { store, scope, identity, door: Door::default() }
+    }
+
+    /// The same for those who come through another door.
+    #[must_use]
+    pub fn through(self, door: Door) -> Self {
+        Self { door, ..self }
     }
 
     /// Lets schedules that do not say be as these settings say.
     #[must_use]
     pub fn with_settings(mut self, settings: &Settings) -> Self {
-        self.defaults = Some(Defaults::of(settings));
+        self.door.defaults = Some(settings.defaults());
         self
+    }
+
+    /// How people come here.
+    pub fn door(&self) -> &Door {
+        &self.door
+    }
+
+    /// Who is said to have done something.
+    pub fn actor(&self) -> &str {
+        self.identity.user_id.as_deref().unwrap_or(self.door.actor)
     }
 
     /// The ledger itself.
@@ -129,7 +182,7 @@ impl App {
     /// # Errors
     /// When the database fails.
     pub async fn is_served(&self) -> Result<bool, Failure> {
-        if let AnyStore::Sqlite(sqlite) = &*self.store {
+        if let AnyStore::Sqlite(sqlite) = self.store.as_ref() {
             return Ok(sqlite.is_served());
         }
         let now = self.store.now().await?;

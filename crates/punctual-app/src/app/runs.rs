@@ -1,6 +1,7 @@
 //! Runs: the ledger as people ask for it, and what they do about single runs.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Origin, RunKey, RunStatus, ScheduleId};
@@ -9,6 +10,7 @@ use punctual_time::Zone;
 
 use super::App;
 use super::find::zone_of;
+use super::list::{printable, typed};
 use crate::Failure;
 
 /// Which part of the ledger is asked for.
@@ -26,6 +28,8 @@ pub struct RunsAsked {
     pub until: Option<Timestamp>,
     /// At most so many entries, the newest.
     pub limit: u32,
+    /// Where a page before ended.
+    pub after: Option<String>,
 }
 
 impl RunsAsked {
@@ -52,6 +56,8 @@ pub struct History {
     pub zones: HashMap<ScheduleId, Zone>,
     /// Whether there is more of it before.
     pub is_more: bool,
+    /// Where the next page begins, if there are more entries.
+    pub next: Option<String>,
 }
 
 impl App {
@@ -61,15 +67,22 @@ impl App {
     /// When the database fails.
     pub async fn history(&self, asked: &RunsAsked) -> Result<History, Failure> {
         let filter = asked.filter(self.now().await?);
-        let cut = || Cut::first(asked.limit);
-        let runs = self.store.runs(self.scope.clone(), filter.clone(), cut()).await?;
-        let ranges = self.store.ranges(self.scope.clone(), filter, cut()).await?;
+        let after = asked.after.as_deref().map(Page::read).transpose()?;
+        let cut = Cut { after: after.as_ref().map(|page| page.cursor.clone()), limit: asked.limit };
+        let runs = self.store.runs(self.scope.clone(), filter.clone(), cut).await?;
+        let ranges = self.store.ranges(self.scope.clone(), filter, Cut::first(asked.limit)).await?;
+        let oldest = runs.rows.last().map_or(Timestamp::MIN, |row| row.run.scheduled_for);
         let mut history = History {
             is_more: runs.next.is_some() || ranges.next.is_some(),
+            next: runs.next.clone().map(|cursor| Page { oldest, cursor }.to_string()),
             runs: runs.rows,
             ranges: ranges.rows,
             zones: HashMap::new(),
         };
+        // The page before has shown the stretches that reach into its entries.
+        if let Some(page) = after {
+            history.ranges.retain(|row| row.range.last < page.oldest);
+        }
         // Of two lists that are both cut, only what is newer than both cuts is known to be whole.
         if runs.next.is_some() {
             let oldest = history.runs.last().map_or(Timestamp::MIN, |row| row.run.scheduled_for);
@@ -102,6 +115,31 @@ impl App {
     pub async fn zone_of_run(&self, run: &RunRow) -> Result<Zone, Failure> {
         let row = self.store.schedule(self.scope.clone(), Selector::Id(run.schedule_id)).await?;
         Ok(row.as_ref().map_or_else(Zone::utc, zone_of))
+    }
+}
+
+/// Where a page of the ledger ended.
+struct Page {
+    /// The tick of its last entry.
+    oldest: Timestamp,
+    /// That entry, as the store has it.
+    cursor: String,
+}
+
+impl Page {
+    fn read(text: &str) -> Result<Self, Failure> {
+        let read = text
+            .split_once('~')
+            .and_then(|(oldest, cursor)| Some(Self { oldest: oldest.parse().ok()?, cursor: typed(cursor) }));
+        read.ok_or_else(|| {
+            Failure::invalid(format!("`{text}` is not where a page ended"), "give `next` of the page before")
+        })
+    }
+}
+
+impl fmt::Display for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}~{}", self.oldest, printable(&self.cursor))
     }
 }
 

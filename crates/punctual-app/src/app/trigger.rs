@@ -55,7 +55,7 @@ impl App {
             is_forced: wanted.is_forced,
             payload: wanted.payload.clone(),
         };
-        let note = format!("asked for by {}", self.identity.actor());
+        let note = format!("asked for by {}", self.actor());
         let written = self.write(ScheduleWrite { write, kind: "schedule.triggered", note, now }).await?;
         match written {
             Written::Run(run) => Ok(Triggered { request_id, run }),

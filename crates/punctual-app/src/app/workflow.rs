@@ -279,7 +279,7 @@ impl App {
                 _ => return Err(still_started(name)),
             }
         }
-        self.act_many(own, async |_| Ok(Some(Step::Delete)), &|_| {}).await?;
+        self.act_many(own, async |_: &ScheduleRow| Ok(Some(Step::Delete)), &|_| {}).await?;
         for row in rows {
             let (kind, name) = (DocumentKind::Workflow, row.workflow.document());
             self.store.remove_document(self.scope(), kind, name).await?;

@@ -36,6 +36,36 @@ impl Patch {
         self.changes.push((path.to_owned(), None));
     }
 
+    /// The changes as keys: `null` clears one, and those of a group stand in it.
+    ///
+    /// ```
+    /// use punctual::declare::Patch;
+    /// use serde_json::json;
+    ///
+    /// let mut patch = Patch::default();
+    /// patch.set("launch.attempts", json!(5));
+    /// patch.clear("grace");
+    /// assert_eq!(json!(patch.keys()), json!({"launch": {"attempts": 5}, "grace": null}));
+    /// ```
+    pub fn keys(&self) -> Map<String, Value> {
+        let mut keys = Map::new();
+        for (path, value) in &self.changes {
+            let value = value.clone().unwrap_or(Value::Null);
+            match path.split_once('.') {
+                Some((group, key)) => {
+                    let below = keys.entry(group).or_insert_with(|| Value::Object(Map::new()));
+                    if let Value::Object(below) = below {
+                        below.insert(key.to_owned(), value);
+                    }
+                }
+                None => {
+                    keys.insert(path.clone(), value);
+                }
+            }
+        }
+        keys
+    }
+
     /// Whether nothing changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()

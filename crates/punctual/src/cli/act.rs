@@ -1,9 +1,10 @@
 //! `punctual cancel RUN…` and `punctual retry RUN`
 
 use clap::Args;
-use punctual::{App, CANCEL_MAX, Failure, Kind, run_named};
-use punctual_plan::RunKey;
+use punctual::ask::{CANCEL_MAX, Flag, One};
+use punctual::{Failure, Kind, ask};
 
+use super::door::Door;
 use crate::output::{Output, act, note};
 
 /// `punctual cancel RUN…`
@@ -32,26 +33,25 @@ pub(crate) struct Retry {
 }
 
 impl Cancel {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let runs: Vec<RunKey> = self.runs.iter().map(|text| run_named(text)).collect::<Result<_, _>>()?;
-        if runs.len() > CANCEL_MAX {
-            let message = format!("{} runs are more than one command cancels", runs.len());
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        if self.runs.len() > CANCEL_MAX {
+            let message = format!("{} runs are more than one command cancels", self.runs.len());
             return Err(Failure::invalid(message, format!("cancel at most {CANCEL_MAX} at once")));
         }
         if self.dry_run {
-            let mut rows = Vec::with_capacity(runs.len());
-            for run in runs {
-                rows.push(app.run(run).await?);
+            let mut runs = Vec::with_capacity(self.runs.len());
+            for run in self.runs {
+                runs.push(door.ask(&One { run, aside: Flag::No }).await?.run.run);
             }
-            return act::would_cancel(output, &rows);
+            return act::would_cancel(output, &runs);
         }
-        let cancelled = app.cancel(&runs).await?;
+        let cancelled = door.ask(&ask::Cancel { runs: self.runs }).await?;
         act::cancelled(output, &cancelled)?;
-        match cancelled.iter().filter(|one| !one.is_done).count() {
+        match cancelled.runs.iter().filter(|one| !one.cancelled).count() {
             0 => Ok(()),
             over => Err(Failure {
                 kind: Kind::Conflict,
-                message: format!("{over} of {} could not be cancelled", cancelled.len()),
+                message: format!("{over} of {} could not be cancelled", cancelled.runs.len()),
                 hint: Some(
                     "a run is cancelled while it is in flight or waits, not before and not after".to_owned(),
                 ),
@@ -61,14 +61,14 @@ impl Cancel {
 }
 
 impl Retry {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let run = run_named(&self.run)?;
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         if self.dry_run {
-            return act::would_retry(output, &app.run(run).await?);
+            let one = One { run: self.run, aside: Flag::No };
+            return act::would_retry(output, &door.ask(&one).await?.run.run);
         }
-        let key = self.key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        act::retried(output, run, app.retry(run, &key).await?)?;
-        if !app.is_served().await? {
+        let retried = door.ask(&ask::Retry { run: self.run, request_key: self.key }).await?;
+        act::retried(output, &retried)?;
+        if !door.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! `punctual audit …`: planned against recorded, the audit log, and its seals.
 
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
-use punctual::{App, Audited, Failure, Kind, Listing, moment, run_named, zone_of};
-use punctual_store::{AuditFilter, ScheduleRow};
-use punctual_time::Zone;
+use punctual::ask::Flag;
+use punctual::shape::Audits;
+use punctual::{Failure, Kind, ask};
 
+use super::door::Door;
 use crate::output::{Output, audit};
 
 /// Events of one answer.
@@ -63,51 +63,24 @@ pub(crate) struct Log {
 }
 
 impl Audit {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         match &self.command {
-            Some(AuditCommand::Log(log)) => log.run(app, output).await,
-            Some(AuditCommand::Verify) => verify(app, output).await,
-            None => self.compare(app, output).await,
+            Some(AuditCommand::Log(log)) => audit::log(output, &door.ask(&log.asked()).await?),
+            Some(AuditCommand::Verify) => verify(door, output).await,
+            None => self.compare(door, output).await,
         }
     }
 
-    async fn compare(&self, app: &App, output: &Output) -> Result<(), Failure> {
-        let rows = match &self.schedule {
-            Some(schedule) => vec![app.find(schedule).await?],
-            None => app.list(&Listing::default()).await?,
-        };
-        let now = app.now().await?;
-        let to = match &self.to {
-            Some(text) => moment(text, &self.zone(&rows), now)?,
-            None => now,
-        };
-        let made = rows.iter().map(|row| row.created_at).min().unwrap_or(now);
-        let from = match &self.from {
-            Some(text) => moment(text, &self.zone(&rows), now)?,
-            None => made.min(to),
-        };
-        if from > to {
-            let message = format!("the audit ends at {to} and begins only at {from}");
-            return Err(Failure::invalid(message, "let `--to` be later than `--from`"));
-        }
-        let mut audits = Vec::with_capacity(rows.len());
-        for row in rows {
-            audits.push(app.audit(row, from..=to).await?);
-        }
-        audit::found(output, &audits, audit::Stretch { from, to })?;
-        refuse_holes(&audits)
-    }
-
-    fn zone(&self, rows: &[ScheduleRow]) -> Zone {
-        match rows {
-            [one] if self.schedule.is_some() => zone_of(one),
-            _ => Zone::utc(),
-        }
+    async fn compare(&self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let (schedule, from, to) = (self.schedule.clone(), self.from.clone(), self.to.clone());
+        let found = door.ask(&ask::Audits { schedule, from, to, aside: Flag::Yes }).await?;
+        audit::found(output, &found)?;
+        refuse_holes(&found)
     }
 }
 
-fn refuse_holes(audits: &[Audited]) -> Result<(), Failure> {
-    let holes: usize = audits.iter().map(|one| one.holes.len()).sum();
+fn refuse_holes(found: &Audits) -> Result<(), Failure> {
+    let holes: usize = found.audits.iter().map(|one| one.holes.len()).sum();
     if holes == 0 {
         return Ok(());
     }
@@ -119,37 +92,26 @@ fn refuse_holes(audits: &[Audited]) -> Result<(), Failure> {
 }
 
 impl Log {
-    async fn run(&self, app: &App, output: &Output) -> Result<(), Failure> {
-        let now = app.now().await?;
-        let (schedule, zone) = match &self.schedule {
-            Some(text) => {
-                let row = app.find(text).await?;
-                (Some(row.definition.id), zone_of(&row))
-            }
-            None => (None, Zone::utc()),
-        };
-        let read = |text: &Option<String>| -> Result<Option<Timestamp>, Failure> {
-            text.as_deref().map(|text| moment(text, &zone, now)).transpose()
-        };
-        let filter = AuditFilter {
-            schedule,
-            run: self.run.as_deref().map(run_named).transpose()?,
+    fn asked(&self) -> ask::Log {
+        ask::Log {
+            schedule: self.schedule.clone(),
+            run: self.run.clone(),
             kind: self.kind.clone(),
-            since: read(&self.since)?,
-            until: read(&self.until)?,
-        };
-        audit::log(output, &app.audit_log(filter, self.limit).await?)
+            since: self.since.clone(),
+            until: self.until.clone(),
+            limit: self.limit,
+        }
     }
 }
 
-async fn verify(app: &App, output: &Output) -> Result<(), Failure> {
-    let chain = app.audit_verify().await?;
+async fn verify(door: &Door, output: &Output) -> Result<(), Failure> {
+    let chain = door.ask(&ask::Verify).await?;
     audit::chain(output, &chain)?;
     match chain.broken {
         None => Ok(()),
-        Some((seq, _)) => Err(Failure {
+        Some(broken) => Err(Failure {
             kind: Kind::Fault,
-            message: format!("the audit log was changed behind our back at event {seq}"),
+            message: format!("the audit log was changed behind our back at event {}", broken.seq),
             hint: Some("compare with a backup; the events before it are as they were written".to_owned()),
         }),
     }

@@ -2,8 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
-use punctual::{App, Failure, Listing};
+use punctual::ask::List;
+use punctual::{Failure, Listing};
 
+use super::door::Door;
 use crate::output::Output;
 
 /// Names that are offered; whoever has more types a letter more.
@@ -57,11 +59,12 @@ enum What {
 }
 
 impl Complete {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         let What::Names = self.what;
         let search = Some(self.prefix.clone()).filter(|prefix| !prefix.is_empty());
-        let rows = app.list(&Listing { search, ..Listing::default() }).await?;
-        let names = rows.iter().map(|row| row.definition.name.as_str());
+        let asked = List { listing: Listing { search, ..Listing::default() } };
+        let found = door.list(&asked).await?;
+        let names = found.schedules.iter().map(|schedule| schedule.definition.name.as_str());
         let names = names.filter(|name| name.starts_with(&self.prefix)).take(OFFERED_MAX);
         output.raw(names.map(|name| format!("{name}\n")).collect::<String>().as_bytes())
     }

@@ -57,6 +57,15 @@ pub(crate) struct SettingFlags {
     /// Addresses beside public ones that web requests may go to: `no`, `yes`, or ranges and host names by commas
     #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "yes")]
     allow_private_targets: Option<String>,
+    /// Where the server listens: an address on loopback, or `none`
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// The programs that schedules may run which are made over HTTP, separated by commas
+    #[arg(long, value_name = "PATHS")]
+    http_programs: Option<String>,
+    /// Who may read `/metrics`: whoever has a `token`, or `open` to all
+    #[arg(long, value_name = "WHO")]
+    metrics_access: Option<String>,
     /// How much is logged: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
@@ -81,6 +90,9 @@ impl SettingFlags {
             ("keep_audit", &self.keep_audit),
             ("workflow_executor", &self.workflow_executor),
             ("allow_private_targets", &self.allow_private_targets),
+            ("listen", &self.listen),
+            ("http_programs", &self.http_programs),
+            ("metrics_access", &self.metrics_access),
             ("log_level", &self.log_level),
             ("log_format", &self.log_format),
         ];

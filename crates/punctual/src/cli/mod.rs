@@ -8,6 +8,7 @@ mod config;
 mod config_file;
 mod db;
 mod declare;
+mod door;
 mod log;
 mod log_line;
 mod maintenance;
@@ -33,11 +34,13 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use punctual::{App, Database, Failure, Identity, Secrets};
 
 use crate::output::{Format, Output};
+use door::{Door, Place};
 
 /// Shown under the help of the program.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the database or the system failed, 2 wrong command line, \
 3 no such schedule or run, 4 invalid input, 5 the name is taken, 6 another process serves the database, \
-7 a hole in the ledger, a check that failed, or a database that is not what the file declares.";
+7 a hole in the ledger, a check that failed, or a database that is not what the file declares, 8 the server \
+refuses it.";
 
 /// The scheduler that can account for every tick.
 #[derive(Debug, Parser)]
@@ -55,6 +58,9 @@ pub(crate) struct Global {
     /// The database: a path, `sqlite:PATH` or `postgres://…`; without it, `punctual.db` in your data folder
     #[arg(long, global = true, env = "DATABASE_URL", hide_env_values = true, value_name = "DATABASE")]
     database: Option<String>,
+    /// A server to ask instead, such as `http://127.0.0.1:7424`, with the token in `PUNCTUAL_TOKEN`
+    #[arg(long, global = true, env = "PUNCTUAL_URL", value_name = "URL", conflicts_with = "database")]
+    server: Option<String>,
     /// Print JSON, as is also done when the output is not a terminal
     #[arg(long, global = true, conflicts_with = "is_text")]
     json: bool,
@@ -170,7 +176,9 @@ impl Cli {
 pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     let asked = cli.global.json.then_some(Format::Json).or(cli.global.is_text.then_some(Format::Text));
     let output = Output::to_stdout(asked.unwrap_or_else(Format::for_stdout));
-    let database = || Database::choose(cli.global.database.as_deref());
+    let config_database = cli.global.database.clone();
+    let place = Place { server: cli.global.server, database: cli.global.database };
+    let database = || place.database_only();
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
         Command::Worker(worker) => worker.run(&database()?, asked),
@@ -179,23 +187,20 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         }
         Command::Db(command) => runtime()?.block_on(command.run(&database()?, &output)),
         Command::Schedule(command) if command.needs_none() => command.answer(&output),
-        Command::Complete(complete) => with_app(&database()?, async |app| complete.run(app, &output).await),
-        Command::Request(request) => with_app(&database()?, async |app| request.run(app, &output).await),
-        Command::Schedule(command) => with_app(&database()?, async |app| command.run(app, &output).await),
+        Command::Complete(complete) => with_door(&place, async |door| complete.run(door, &output).await),
+        Command::Request(request) => with_door(&place, async |door| request.run(door, &output).await),
+        Command::Schedule(command) => with_door(&place, async |door| command.run(door, &output).await),
         Command::Workflow(command) => with_app(&database()?, async |app| command.run(app, &output).await),
-        Command::Runs(runs) => with_app(&database()?, async |app| runs.run(app, &output).await),
-        Command::Logs(logs) => with_app(&database()?, async |app| logs.run(app, &output).await),
-        Command::Cancel(cancel) => with_app(&database()?, async |app| cancel.run(app, &output).await),
-        Command::Retry(retry) => with_app(&database()?, async |app| retry.run(app, &output).await),
-        Command::Audit(audit) => with_app(&database()?, async |app| audit.run(app, &output).await),
+        Command::Runs(runs) => with_door(&place, async |door| runs.run(door, &output).await),
+        Command::Logs(logs) => with_door(&place, async |door| logs.run(door, &output).await),
+        Command::Cancel(cancel) => with_door(&place, async |door| cancel.run(door, &output).await),
+        Command::Retry(retry) => with_door(&place, async |door| retry.run(door, &output).await),
+        Command::Audit(audit) => with_door(&place, async |door| audit.run(door, &output).await),
         Command::Backfill(backfill) => with_app(&database()?, async |app| backfill.run(app, &output).await),
-        Command::System(system) => {
-            let database = database()?;
-            with_app(&database, async |app| system.run(app, &database, &output).await)
-        }
-        Command::Config(config) => config.run(cli.global.database.as_deref(), &output),
+        Command::System(system) => with_door(&place, async |door| system.run(door, &place, &output).await),
+        Command::Config(config) => config.run(config_database.as_deref(), &output),
         Command::Why(why) if why.asks_database() => {
-            with_app(&database()?, async |app| why.ask(app, &output).await)
+            with_door(&place, async |door| why.ask(door, &output).await)
         }
         Command::Spec(command) => command.run(&output),
         Command::Plan(plan) => runtime()?.block_on(plan.run(&database()?, &output)),
@@ -212,6 +217,11 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
 /// Opens the ledger and does something with it.
 fn with_app(database: &Database, work: impl AsyncFnOnce(&App) -> Result<(), Failure>) -> Result<(), Failure> {
     runtime()?.block_on(async { work(&App::open(database, Identity::from_env()?).await?).await })
+}
+
+/// Finds the door to the schedules and does something through it.
+fn with_door(place: &Place, work: impl AsyncFnOnce(&Door) -> Result<(), Failure>) -> Result<(), Failure> {
+    runtime()?.block_on(async { work(&place.door().await?).await })
 }
 
 /// One thread is plenty to ask one question.

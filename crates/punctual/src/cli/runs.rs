@@ -1,11 +1,12 @@
 //! `punctual runs`, `schedule runs`, `schedule run-details` and `logs`: the ledger, entry by entry.
 
 use clap::Args;
-use punctual::{App, Failure, History, RunsAsked, moment, run_named, zone_of};
-use punctual_plan::{Origin, RunKey, RunStatus, UnknownName};
-use punctual_store::{RunRow, Selector};
-use punctual_time::Zone;
+use punctual::ask::{Flag, One, Which};
+use punctual::shape::Run;
+use punctual::{App, Failure, ask};
+use punctual_plan::{Origin, RunStatus, UnknownName};
 
+use super::door::Door;
 use crate::output::runs::Shown;
 use crate::output::{Live, Output, run, runs};
 
@@ -108,115 +109,73 @@ fn known<T: std::str::FromStr<Err = UnknownName>>(
 }
 
 impl Runs {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        match self.schedule.as_ref().filter(|_| !self.all) {
-            Some(schedule) => {
-                let row = app.find(schedule).await?;
-                let asked = RunsAsked { schedule: Some(row.definition.id), ..RunsAsked::default() };
-                self.part.show(app, output, Asked { asked, zone: zone_of(&row), shown: Shown::One }).await
-            }
-            None => self.part.show(app, output, Asked::all()).await,
-        }
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let one = self.schedule.filter(|_| !self.all);
+        self.part.show(door, output, one.map(Which::either)).await
     }
 }
 
 impl ScheduleRuns {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         let Whose { name, id, all: _ } = self.whose;
-        let selector = name.map(Selector::Name).or(id.map(|id| Selector::IdPrefix(id.to_lowercase())));
-        let asked = match selector {
-            Some(selector) => {
-                let row = app.get(selector).await?;
-                let asked = RunsAsked { schedule: Some(row.definition.id), ..RunsAsked::default() };
-                Asked { asked, zone: zone_of(&row), shown: Shown::One }
-            }
-            None => Asked::all(),
-        };
-        self.part.show(app, output, asked).await
-    }
-}
-
-/// Whose runs are asked for.
-struct Asked {
-    asked: RunsAsked,
-    /// In which local times are read.
-    zone: Zone,
-    shown: Shown,
-}
-
-impl Asked {
-    fn all() -> Self {
-        Self { asked: RunsAsked::default(), zone: Zone::utc(), shown: Shown::All }
+        self.part.show(door, output, name.map(Which::name).or(id.map(Which::id))).await
     }
 }
 
 impl Part {
-    async fn show(&self, app: &App, output: &Output, whose: Asked) -> Result<(), Failure> {
-        let Asked { asked, zone, shown } = whose;
-        let now = app.now().await?;
-        let read = |text: &Option<String>| text.as_deref().map(|text| moment(text, &zone, now)).transpose();
-        let asked = RunsAsked {
+    async fn show(self, door: &Door, output: &Output, which: Option<Which>) -> Result<(), Failure> {
+        let shown = if which.is_some() { Shown::One } else { Shown::All };
+        let asked = ask::Runs {
+            which,
+            since: self.since,
+            until: self.until,
             status: self.status,
             origin: self.origin,
-            since: read(&self.since)?,
-            until: read(&self.until)?,
             limit: self.limit,
-            ..asked
+            after: None,
+            aside: Flag::Yes,
         };
-        let history = app.history(&asked).await?;
-        if !self.follow {
-            return runs::history(output, &history, shown);
+        match self.follow {
+            true => follow(&door.app().await?, &asked, (output.live(), shown)).await,
+            false => runs::history(output, &door.runs(&asked).await?, shown),
         }
-        follow(app, asked, &history, (output.live(), shown)).await
     }
 }
 
 /// Shows what is there, oldest first, and goes on with what comes until nobody reads any more.
-async fn follow(app: &App, asked: RunsAsked, known: &History, show: (Live, Shown)) -> Result<(), Failure> {
+async fn follow(app: &App, asked: &ask::Runs, show: (Live, Shown)) -> Result<(), Failure> {
     let (mut live, shown) = show;
+    let asked = asked.asked(app).await?;
+    let known = app.history(&asked).await?;
     let mut first = known.clone();
     first.runs.reverse();
     first.ranges.reverse();
-    let mut following = app.follow(asked, known).await?;
-    let mut is_read = runs::news(&mut live, &first, shown)?;
+    let mut following = app.follow(asked, &known).await?;
+    let mut is_read = runs::news(&mut live, &(&first).into(), shown)?;
     while is_read {
-        is_read = runs::news(&mut live, &following.next().await?, shown)?;
+        is_read = runs::news(&mut live, &(&following.next().await?).into(), shown)?;
     }
     Ok(())
 }
 
 impl RunDetails {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let row = app.run(run_named(&self.run_id)?).await?;
-        let zone = app.zone_of_run(&row).await?;
-        run::details(output, &row, &zone.to_jiff())
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        run::details(output, &door.ask(&One { run: self.run_id, aside: Flag::Yes }).await?)
     }
 }
 
 impl Logs {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let key = run_named(&self.run)?;
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let asked = One { run: self.run, aside: Flag::No };
         let mut live = output.live();
-        let mut row = app.run(key).await?;
         let mut printed = Printed::default();
         loop {
-            let is_read = printed.go_on(&mut live, &row)?;
-            if !self.follow || !is_read || row.run.state.status().is_terminal() {
+            let run = door.ask(&asked).await?.run.run;
+            let is_read = printed.go_on(&mut live, &run)?;
+            if !self.follow || !is_read || run.is_over() {
                 return Ok(());
             }
-            row = next(app, key, &row).await?;
-        }
-    }
-}
-
-/// The run once something has happened to it.
-async fn next(app: &App, key: RunKey, known: &RunRow) -> Result<RunRow, Failure> {
-    loop {
-        app.changed().await;
-        let row = app.run(key).await?;
-        let is_more = row.output != known.output || row.run.state != known.run.state;
-        if is_more {
-            return Ok(row);
+            door.changed().await;
         }
     }
 }
@@ -230,12 +189,12 @@ struct Printed {
 
 impl Printed {
     /// Prints what came since; whether somebody still reads.
-    fn go_on(&mut self, live: &mut Live, row: &RunRow) -> Result<bool, Failure> {
-        let attempt = row.run.attempts.last().map_or(0, |attempt| attempt.number);
+    fn go_on(&mut self, live: &mut Live, run: &Run) -> Result<bool, Failure> {
+        let attempt = run.attempt;
         if attempt != self.attempt {
             *self = Self { attempt, text: String::new() };
         }
-        let text = row.output.as_deref().unwrap_or_default();
+        let text = run.output.as_deref().unwrap_or_default();
         // The middle of a long output is left out as it grows: what follows the part that was printed is still new.
         let new = text.strip_prefix(self.text.as_str()).unwrap_or_else(|| after_overlap(&self.text, text));
         let is_read = live.raw(new.as_bytes())?;

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use punctual::{Database, Failure};
-use punctual_engine::{Engine, HostTargets, PROGRAMS_MAX, SystemClock, Tuning, allow_open_files};
-use punctual_store::{Access, Scope, Store};
+use punctual::{Database, Failure, Identity};
+use punctual_engine::{
+    Engine, HostTargets, Metrics, PROGRAMS_MAX, Pulse, SystemClock, Tuning, allow_open_files,
+};
+use punctual_server::{Metered, Place, Secret, Serving, Shared, socket_beside, token_file};
+use punctual_store::{Access, AnyStore, Scope, Store};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -51,10 +54,36 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let targets = Arc::new(targets.with_executor(reload.settings.workflow_executor()));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
+    let node = (engine.pulse(), engine.metrics());
+    let serving = http(database, &store, (node, &reload.settings)).await?;
     reload.listen(engine.tuner())?;
-    greeting.say(database, schedules)?;
+    greeting.say(database, &serving.place, schedules)?;
     engine.run(stop).await;
+    // Workers may report until the last run has ended.
+    serving.stop().await;
     Ok(())
+}
+
+/// The HTTP door of a node.
+async fn http(
+    database: &Database,
+    store: &Arc<AnyStore>,
+    (node, settings): ((Arc<Pulse>, Arc<Metrics>), &punctual::Settings),
+) -> Result<Serving, Failure> {
+    let metrics = if settings.is_metrics_open() { Metered::Open } else { Metered::Token };
+    let how = punctual_server::Settings {
+        programs: settings.http_programs(),
+        metrics,
+        defaults: settings.defaults(),
+    };
+    let shared = Shared::new(Arc::clone(store), node, how);
+    let wanted = Place { address: settings.listen(), socket: socket_beside(database) };
+    if wanted.address.is_some() {
+        let identity = Identity::from_env()?;
+        let scope = shared.scope_of(&identity).await?;
+        Secret::of_server(store, scope, &token_file(database)?).await?;
+    }
+    Serving::start(&shared, &wanted).await
 }
 
 /// What is said once the schedules run.
@@ -64,14 +93,17 @@ struct Greeting {
 }
 
 impl Greeting {
-    fn say(&self, database: &Database, schedules: u64) -> Result<(), Failure> {
+    fn say(&self, database: &Database, place: &Place, schedules: u64) -> Result<(), Failure> {
         let (version, path) = (env!("CARGO_PKG_VERSION"), database.to_string());
         let ready_ms = self.begun.elapsed().as_millis();
-        let json =
-            json!({"version": version, "database": path, "ready_ms": ready_ms, "schedules": schedules});
+        let url = place.address.map(|address| format!("http://{address}"));
+        let json = json!({
+            "version": version, "database": path, "ready_ms": ready_ms, "schedules": schedules, "url": url,
+        });
         Output::to_stdout(self.format).write(&json, || {
+            let at = url.map_or(String::new(), |url| format!(" at {url}"));
             format!(
-                "punctual {version} serves {path}\n\
+                "punctual {version} serves {path}{at}\n\
                  ready in {ready_ms} ms with {schedules} schedules; stop with Ctrl-C\n"
             )
         })

@@ -1,8 +1,9 @@
 //! `punctual system …`: the installation as those see it who look after it.
 
 use clap::{Args, Subcommand};
-use punctual::{App, Consultation, Database, Failure, Health, Kind};
+use punctual::{App, Consultation, Database, Failure, Health, Kind, ask};
 
+use super::door::{Door, Place};
 use super::maintenance::Maintenance;
 use crate::output::{Output, system};
 
@@ -46,26 +47,28 @@ pub(crate) struct Doctor {
 }
 
 impl System {
-    pub(crate) async fn run(self, app: &App, database: &Database, output: &Output) -> Result<(), Failure> {
+    pub(crate) async fn run(self, door: &Door, place: &Place, output: &Output) -> Result<(), Failure> {
         match self {
-            Self::Breaker(breaker) => breaker.run(app, output).await,
-            Self::Nodes => system::nodes(output, &app.nodes().await?),
-            Self::Maintenance(maintenance) => maintenance.run(app, database, output).await,
-            Self::Doctor(doctor) => doctor.run(app, database, output).await,
+            Self::Breaker(breaker) => breaker.run(door, output).await,
+            Self::Nodes => system::nodes(output, &door.ask(&ask::Nodes).await?),
+            Self::Maintenance(maintenance) => {
+                maintenance.run(&door.app().await?, &place.database_only()?, output).await
+            }
+            Self::Doctor(doctor) => doctor.run(&door.app().await?, &place.database_only()?, output).await,
         }
     }
 }
 
 impl Breaker {
-    async fn run(&self, app: &App, output: &Output) -> Result<(), Failure> {
-        let Some(target) = &self.target else {
-            return system::breakers(output, &app.breakers().await?);
-        };
-        if !self.reset {
-            return system::breaker(output, &app.breaker_of(target, self.limit).await?);
+    async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let limit = self.limit;
+        match self.target {
+            None => system::breakers(output, &door.ask(&ask::Breakers).await?),
+            Some(target) if self.reset => {
+                system::reset(output, &door.ask(&ask::Reset { target, limit }).await?)
+            }
+            Some(target) => system::breaker(output, &door.ask(&ask::Breaker { target, limit }).await?),
         }
-        let was_open = app.reset_breaker(target).await?;
-        system::reset(output, &app.breaker_of(target, self.limit).await?, was_open.into())
     }
 }
 

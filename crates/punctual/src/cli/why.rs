@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::SignedDuration;
-use punctual::{App, Failure, Instant, Trial, declare, run_named};
+use punctual::{Failure, Instant, Trial, ask, declare};
 use punctual_plan::{Inquiry, why};
 use punctual_time::Zone;
 
+use super::door::Door;
 use super::simulate::Options;
 use crate::output::{Output, why as shown};
 
@@ -45,13 +46,13 @@ impl Why {
     }
 
     /// Asks a database.
-    pub(crate) async fn ask(&self, app: &App, output: &Output) -> Result<(), Failure> {
-        let answer = match (&self.run, &self.schedule, &self.at) {
-            (Some(run), ..) => app.why_run(run_named(run)?).await?,
-            (None, Some(schedule), Some(at)) => app.why(schedule, at).await?,
+    pub(crate) async fn ask(&self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let asked = match (self.run.clone(), self.schedule.clone(), self.at.clone()) {
+            (Some(run), ..) => ask::Why::Run(run),
+            (None, Some(schedule), Some(at)) => ask::Why::At { schedule, at },
             _ => return Err(Failure::invalid("no instant was given", "add `--at TIME`")),
         };
-        shown::show(output, &answer)
+        shown::show(output, &door.ask(&asked).await?)
     }
 
     /// Asks a file.
@@ -72,7 +73,7 @@ impl Why {
         let account = &tried.simulated.accounts[tried.declared.place(name)?];
         let mut inquiry = Inquiry::of_simulated(&tried.simulated, account, instant.at);
         inquiry.local = instant.local;
-        shown::show(output, &why(&inquiry))
+        shown::show(output, &(&why(&inquiry)).into())
     }
 }
 

@@ -1,11 +1,8 @@
 //! An audit, the audit log and its chain on the screen.
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use punctual::{Audited, Failure};
-use punctual_plan::{Basis, Hole};
-use punctual_store::{Actor, AuditRow, Chain};
-use serde_json::{Value, json};
+use punctual::Failure;
+use punctual::shape::{Audit, AuditLog, Audits, Broken, Chain, Hole};
 
 use super::prose::hung;
 use super::table::{table, table_without};
@@ -14,54 +11,40 @@ use super::{Output, clock};
 /// Holes of one schedule that a person is shown; JSON has all.
 const HOLES_SHOWN: usize = 20;
 
-/// What was asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Stretch {
-    pub(crate) from: Timestamp,
-    pub(crate) to: Timestamp,
-}
-
 /// What the audits of some schedules found.
-pub(crate) fn found(output: &Output, audits: &[Audited], stretch: Stretch) -> Result<(), Failure> {
-    let holes: usize = audits.iter().map(|one| one.holes.len()).sum();
-    let json = json!({
-        "from": stretch.from,
-        "to": stretch.to,
-        "whole": holes == 0,
-        "audits": audits.iter().map(audit_json).collect::<Vec<_>>(),
-    });
-    output.write(&json, || {
-        if audits.is_empty() {
+pub(crate) fn found(output: &Output, found: &Audits) -> Result<(), Failure> {
+    output.write(&found.clone().plain(), || {
+        if found.audits.is_empty() {
             return "there is no schedule to audit\n".to_owned();
         }
         let headings = ["SCHEDULE", "PLANNED", "RECORDED", "THROUGH", "PROVED", "COUNTS"];
         // What is not recorded is told below, so a narrow terminal misses nothing.
-        let mut said = table_without(&["RECORDED"], &headings, audits.iter().map(cells));
-        for one in audits {
+        let mut said = table_without(&["RECORDED"], &headings, found.audits.iter().map(cells));
+        for one in &found.audits {
             said += &hung(&notes(one), 2);
         }
         said
     })
 }
 
-fn zone_of(one: &Audited) -> TimeZone {
-    punctual::zone_of(&one.schedule).to_jiff()
+fn zone_of(one: &Audit) -> TimeZone {
+    super::zone(one.timezone.as_deref())
 }
 
-fn proved(one: &Audited) -> &'static str {
-    match (one.holes.is_empty(), one.basis) {
+fn proved(one: &Audit) -> &'static str {
+    match (one.holes.is_empty(), one.proved) {
         (false, _) => "no",
-        (true, Basis::Spec) => "yes",
-        (true, Basis::Runs) => "by its runs",
+        (true, true) => "yes",
+        (true, false) => "by its runs",
     }
 }
 
-fn cells(one: &Audited) -> Vec<String> {
+fn cells(one: &Audit) -> Vec<String> {
     let counts: Vec<String> = one.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let through = one.through.map_or("-".to_owned(), |at| clock(at, &zone_of(one)));
-    let planned = if one.basis == Basis::Spec { one.planned.to_string() } else { "-".to_owned() };
+    let planned = one.planned.map_or("-".to_owned(), |planned| planned.to_string());
     vec![
-        one.schedule.definition.name.clone(),
+        one.schedule_name.clone(),
         planned,
         one.recorded.to_string(),
         through,
@@ -70,8 +53,8 @@ fn cells(one: &Audited) -> Vec<String> {
     ]
 }
 
-fn notes(one: &Audited) -> String {
-    let (name, zone) = (&one.schedule.definition.name, zone_of(one));
+fn notes(one: &Audit) -> String {
+    let (name, zone) = (&one.schedule_name, zone_of(one));
     let mut said = String::new();
     if let Some(open) = &one.open {
         said += &format!("\n`{name}` is open since {}: {}\n", clock(open.since, &zone), open.why);
@@ -95,92 +78,36 @@ fn hole_text(hole: &Hole, zone: &TimeZone) -> String {
             format!("the tick at {} has {entries} entries", clock(*tick, zone))
         }
         Hole::Foreign { at } => format!("there is an entry at {}, which is no tick", clock(*at, zone)),
-        Hole::Miscounted { span, found } => format!(
-            "the stretch from {} to {} counts {} ticks and has {found}",
-            clock(span.first, zone),
-            clock(span.last, zone),
-            span.count
+        Hole::Miscounted { first, last, count, found } => format!(
+            "the stretch from {} to {} counts {count} ticks and has {found}",
+            clock(*first, zone),
+            clock(*last, zone),
         ),
     }
 }
 
-fn hole_json(hole: &Hole) -> Value {
-    match hole {
-        Hole::Missing { first, last, count } => {
-            json!({"hole": "missing", "first": first, "last": last, "count": count})
-        }
-        Hole::Doubled { tick, entries } => json!({"hole": "doubled", "tick": tick, "entries": entries}),
-        Hole::Foreign { at } => json!({"hole": "foreign", "at": at}),
-        Hole::Miscounted { span, found } => json!({
-            "hole": "miscounted", "first": span.first, "last": span.last, "count": span.count, "found": found,
-        }),
-    }
-}
-
-fn audit_json(one: &Audited) -> Value {
-    json!({
-        "schedule_id": one.schedule.definition.id.to_string(),
-        "schedule_name": one.schedule.definition.name,
-        "from": one.from,
-        "through": one.through,
-        "planned": (one.basis == Basis::Spec).then_some(one.planned),
-        "recorded": one.recorded,
-        "proved": one.basis == Basis::Spec && one.holes.is_empty(),
-        "basis": if one.basis == Basis::Spec { "spec" } else { "runs" },
-        "counts": one.counts,
-        "holes": one.holes.iter().map(hole_json).collect::<Vec<_>>(),
-        "open": one.open.as_ref().map(|open| json!({"since": open.since, "why": open.why})),
-    })
-}
-
 /// Events of the audit log.
-pub(crate) fn log(output: &Output, events: &[AuditRow]) -> Result<(), Failure> {
-    let event = |row: &AuditRow| {
-        json!({
-            "seq": row.seq,
-            "at": row.at,
-            "actor": actor(row),
-            "kind": row.kind,
-            "schedule_id": row.schedule.map(|id| id.to_string()),
-            "run_id": row.run.map(|run| run.to_string()),
-            "detail": row.detail,
-            "position": row.sealed.as_ref().map(|(position, _)| position),
-            "hash": row.sealed.as_ref().map(|(_, hash)| hash),
-        })
-    };
-    output.write(&json!({"events": events.iter().map(event).collect::<Vec<_>>()}), || {
-        if events.is_empty() {
+pub(crate) fn log(output: &Output, log: &AuditLog) -> Result<(), Failure> {
+    output.write(log, || {
+        if log.events.is_empty() {
             return "no event fits\n".to_owned();
         }
-        let cells = events.iter().map(|row| {
+        let cells = log.events.iter().map(|event| {
             vec![
-                row.seq.to_string(),
-                clock(row.at, &TimeZone::UTC),
-                actor(row).to_owned(),
-                row.kind.clone(),
-                row.detail.clone(),
+                event.seq.to_string(),
+                clock(event.at, &TimeZone::UTC),
+                event.actor.clone(),
+                event.kind.clone(),
+                event.detail.clone(),
             ]
         });
         table(&["SEQ", "AT", "WHO", "KIND", "WHAT"], cells)
     })
 }
 
-fn actor(row: &AuditRow) -> &str {
-    match &row.actor {
-        Actor::Engine => "engine",
-        Actor::User(name) => name,
-    }
-}
-
 /// What a check of the chain found.
 pub(crate) fn chain(output: &Output, chain: &Chain) -> Result<(), Failure> {
-    let json = json!({
-        "verified": chain.broken.is_none(),
-        "checked": chain.checked,
-        "unsealed": chain.unsealed,
-        "broken": chain.broken.as_ref().map(|(seq, what)| json!({"seq": seq, "what": what})),
-    });
-    output.write(&json, || {
+    output.write(chain, || {
         let tail = match chain.unsealed {
             0 => "none waits for its seal".to_owned(),
             1 => "the latest one waits for its seal".to_owned(),
@@ -188,7 +115,7 @@ pub(crate) fn chain(output: &Output, chain: &Chain) -> Result<(), Failure> {
         };
         match &chain.broken {
             None => format!("{} sealed events are as they were written; {tail}\n", chain.checked),
-            Some((seq, what)) => format!("event {seq} does not fit its seal: {what}; {tail}\n"),
+            Some(Broken { seq, what }) => format!("event {seq} does not fit its seal: {what}; {tail}\n"),
         }
     })
 }

@@ -11,7 +11,6 @@ mod progress;
 mod prose;
 pub(crate) mod run;
 pub(crate) mod runs;
-mod schedule;
 pub(crate) mod schedule_text;
 pub(crate) mod schedules;
 pub(crate) mod secrets;
@@ -73,11 +72,6 @@ impl Output {
             }
         };
         to_stdout(said.as_bytes())
-    }
-
-    /// Whether programs read it.
-    pub(crate) fn is_json(&self) -> bool {
-        self.format == Format::Json
     }
 
     /// Many JSON values, one a line, whatever they are written to.
@@ -179,6 +173,11 @@ pub(crate) fn note(text: &str) {
 /// Whether the log may be coloured.
 pub(crate) fn stderr_takes_colour() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// The zone of a name; UTC without one.
+fn zone(name: Option<&str>) -> TimeZone {
+    name.and_then(|name| TimeZone::get(name).ok()).unwrap_or(TimeZone::UTC)
 }
 
 /// An instant for people: seconds only where there are some.

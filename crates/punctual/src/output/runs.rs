@@ -1,32 +1,14 @@
 //! The ledger on the screen.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
-use punctual::{Failure, History, lateness, request_id};
-use punctual_plan::{RunStatus, ScheduleId};
-use punctual_store::{RangeRow, RunRow};
-use serde_json::{Map, Value, json};
+use punctual::Failure;
+use punctual::shape::{Range, Run, Runs, Summary, followed};
+use serde_json::json;
 
-use super::run::{RunJson, because, duration, short};
+use super::run::short;
 use super::table::table_without;
 use super::{Live, Output, clock, short_clock};
-
-/// A stretch in JSON.
-fn range_json(range: &RangeRow) -> Value {
-    let counts: Map<String, Value> =
-        range.counts.iter().map(|(status, count)| (status.name().to_owned(), json!(count))).collect();
-    json!({
-        "schedule_id": range.schedule_id.to_string(),
-        "schedule_name": range.schedule_name,
-        "first": range.range.first,
-        "last": range.range.last,
-        "count": range.range.count,
-        "status": range.range.end.status().name(),
-        "reason": range.range.end.reason().code(),
-        "reason_text": range.range.end.reason().to_string(),
-        "counts": (!counts.is_empty()).then_some(counts),
-    })
-}
 
 /// Columns that a narrow terminal does without.
 const SPARE: [&str; 3] = ["REQUEST ID", "LATE", "DURATION"];
@@ -42,29 +24,23 @@ pub(crate) enum Shown {
 
 /// A line of the ledger: an entry or a stretch.
 enum Entry<'a> {
-    Run(&'a RunRow),
-    Range(&'a RangeRow),
+    Run(&'a Run),
+    Range(&'a Range),
 }
 
 impl Entry<'_> {
     fn at(&self) -> Timestamp {
         match self {
-            Self::Run(row) => row.run.scheduled_for,
-            Self::Range(row) => row.range.first,
+            Self::Run(run) => run.scheduled_for,
+            Self::Range(range) => range.first,
         }
     }
 }
 
 /// The ledger, newest first, with a summary of what is shown.
-pub(crate) fn history(output: &Output, history: &History, shown: Shown) -> Result<(), Failure> {
-    let summary = Summary::of(&history.runs);
-    let json = json!({
-        "runs": history.runs.iter().map(RunJson::new).collect::<Vec<_>>(),
-        "ranges": history.ranges.iter().map(range_json).collect::<Vec<_>>(),
-        "summary": summary.json(),
-        "more": history.is_more,
-    });
-    output.write(&json, || {
+pub(crate) fn history(output: &Output, history: &Runs, shown: Shown) -> Result<(), Failure> {
+    let plain = Runs { next: None, ..history.clone().plain() };
+    output.write(&plain, || {
         if history.runs.is_empty() && history.ranges.is_empty() {
             return "no entry of the ledger fits; a schedule's first tick may still be to come\n".to_owned();
         }
@@ -77,19 +53,20 @@ pub(crate) fn history(output: &Output, history: &History, shown: Shown) -> Resul
         if shown == Shown::All {
             headings.insert(1, "SCHEDULE");
         }
-        let more = if history.is_more { "there are more before; `--limit` shows them\n" } else { "" };
-        table_without(&SPARE, &headings, cells) + &summary.text() + more
+        let more = if history.more { "there are more before; `--limit` shows them\n" } else { "" };
+        table_without(&SPARE, &headings, cells) + &summed(&history.summary) + more
     })
 }
 
-fn zone_of(history: &History, schedule: ScheduleId) -> TimeZone {
-    history.zones.get(&schedule).map_or(TimeZone::UTC, punctual_time::Zone::to_jiff)
+fn zone_of(history: &Runs, schedule: &str) -> TimeZone {
+    let zones = history.zones.as_ref();
+    super::zone(zones.and_then(|zones| zones.get(schedule)).map(String::as_str))
 }
 
-fn entry_cells(entry: &Entry<'_>, history: &History, shown: Shown) -> Vec<String> {
+fn entry_cells(entry: &Entry<'_>, history: &Runs, shown: Shown) -> Vec<String> {
     let (mut cells, name) = match entry {
-        Entry::Run(row) => (run_cells(row, &zone_of(history, row.schedule_id)), &row.schedule_name),
-        Entry::Range(row) => (range_cells(row, &zone_of(history, row.schedule_id)), &row.schedule_name),
+        Entry::Run(run) => (run_cells(run, &zone_of(history, &run.schedule_id)), &run.schedule_name),
+        Entry::Range(row) => (range_cells(row, &zone_of(history, &row.schedule_id)), &row.schedule_name),
     };
     if shown == Shown::All {
         cells.insert(1, name.clone());
@@ -97,31 +74,31 @@ fn entry_cells(entry: &Entry<'_>, history: &History, shown: Shown) -> Vec<String
     cells
 }
 
-fn run_cells(run: &RunRow, zone: &TimeZone) -> Vec<String> {
+fn run_cells(run: &Run, zone: &TimeZone) -> Vec<String> {
     vec![
-        run.run.key.to_string(),
-        clock(run.run.scheduled_for, zone),
-        run.run.state.status().to_string(),
-        duration(run).map_or("-".to_owned(), short),
-        request_id(run).unwrap_or("-").to_owned(),
-        lateness(run).map_or("-".to_owned(), short),
-        because(&run.run.state),
+        run.id.clone(),
+        clock(run.scheduled_for, zone),
+        run.status.clone(),
+        run.took().map_or("-".to_owned(), short),
+        run.request_id.clone().unwrap_or_else(|| "-".to_owned()),
+        run.lateness().map_or("-".to_owned(), short),
+        run.because.clone().unwrap_or_default(),
     ]
 }
 
-fn range_cells(row: &RangeRow, zone: &TimeZone) -> Vec<String> {
-    let said = match row.counts.is_empty() {
-        true => row.range.end.reason().to_string(),
-        false => {
+fn range_cells(row: &Range, zone: &TimeZone) -> Vec<String> {
+    let said = match &row.counts {
+        None => row.reason_text.clone(),
+        Some(counts) => {
             let counts: Vec<String> =
-                row.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
+                counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
             format!("past retention: {}", counts.join(", "))
         }
     };
     vec![
-        format!("{} ticks", row.range.count),
-        format!("{} .. {}", clock(row.range.first, zone), short_clock(row.range.last, row.range.first, zone)),
-        if row.counts.is_empty() { row.range.end.status().to_string() } else { "digest".to_owned() },
+        format!("{} ticks", row.count),
+        format!("{} .. {}", clock(row.first, zone), short_clock(row.last, row.first, zone)),
+        if row.counts.is_none() { row.status.clone() } else { "digest".to_owned() },
         "-".to_owned(),
         "-".to_owned(),
         "-".to_owned(),
@@ -130,19 +107,19 @@ fn range_cells(row: &RangeRow, zone: &TimeZone) -> Vec<String> {
 }
 
 /// What is new in the ledger, line by line; whether somebody still reads.
-pub(crate) fn news(live: &mut Live, news: &History, shown: Shown) -> Result<bool, Failure> {
+pub(crate) fn news(live: &mut Live, news: &Runs, shown: Shown) -> Result<bool, Failure> {
     for row in &news.ranges {
-        let json = json!({"range": range_json(row)});
+        let json = json!({ "range": row });
         if !live.line(&json, || {
-            line(&range_cells(row, &zone_of(news, row.schedule_id)), &row.schedule_name, shown)
+            line(&range_cells(row, &zone_of(news, &row.schedule_id)), &row.schedule_name, shown)
         })? {
             return Ok(false);
         }
     }
     for row in &news.runs {
-        let json = json!({"run": RunJson::new(row)});
+        let json = followed(row.clone());
         if !live.line(&json, || {
-            line(&run_cells(row, &zone_of(news, row.schedule_id)), &row.schedule_name, shown)
+            line(&run_cells(row, &zone_of(news, &row.schedule_id)), &row.schedule_name, shown)
         })? {
             return Ok(false);
         }
@@ -157,69 +134,12 @@ fn line(cells: &[String], name: &str, shown: Shown) -> String {
     format!("{id:<10}  {at}{name}  {status:<9}  {took:<8}  {reason}").trim_end().to_owned()
 }
 
-/// In milliseconds, to the microsecond that the ledger keeps.
-fn milliseconds(time: SignedDuration) -> f64 {
-    (time.as_secs_f64() * 1_000_000.0).round() / 1_000.0
-}
-
-/// What the shown runs add up to.
-struct Summary {
-    counts: Vec<(RunStatus, usize)>,
-    lateness: Option<Lateness>,
-}
-
-/// How late runs were launched, in milliseconds.
-struct Lateness {
-    p50: f64,
-    p99: f64,
-    max: f64,
-}
-
-impl Summary {
-    fn of(runs: &[RunRow]) -> Self {
-        let count = |status: RunStatus| runs.iter().filter(|run| run.run.state.status() == status).count();
-        let counts = RunStatus::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0);
-        let mut late: Vec<f64> = runs.iter().filter_map(lateness).map(milliseconds).collect();
-        late.sort_by(f64::total_cmp);
-        Self { counts: counts.collect(), lateness: Lateness::of(&late) }
-    }
-
-    fn json(&self) -> Value {
-        let counts: Map<String, Value> =
-            self.counts.iter().map(|(status, count)| (status.name().to_owned(), json!(count))).collect();
-        let lateness =
-            self.lateness.as_ref().map(|late| json!({"p50": late.p50, "p99": late.p99, "max": late.max}));
-        json!({"counts": counts, "lateness_ms": lateness})
-    }
-
-    fn text(&self) -> String {
-        let counts: Vec<String> =
-            self.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
-        let late = self.lateness.as_ref().map_or(String::new(), |late| {
-            format!("; lateness p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms", late.p50, late.p99, late.max)
-        });
-        format!("{}{late}\n", counts.join(", "))
-    }
-}
-
-impl Lateness {
-    /// Nearest-rank percentiles of sorted values.
-    fn of(sorted: &[f64]) -> Option<Self> {
-        let rank =
-            |percent: usize| sorted.get((sorted.len() * percent).div_ceil(100).saturating_sub(1)).copied();
-        Some(Self { p50: rank(50)?, p99: rank(99)?, max: rank(100)? })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_values_that_occurred() {
-        let values: Vec<f64> = (1..=200).map(f64::from).collect();
-        let late = Lateness::of(&values).expect("there are values");
-        assert_eq!((late.p50, late.p99, late.max), (100.0, 198.0, 200.0));
-        assert!(Lateness::of(&[]).is_none());
-    }
+/// What the shown runs add up to, in a line.
+fn summed(summary: &Summary) -> String {
+    let counts: Vec<String> =
+        summary.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let late = summary.lateness_ms.as_ref().map_or(String::new(), |late| {
+        format!("; lateness p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms", late.p50, late.p99, late.max)
+    });
+    format!("{}{late}\n", counts.join(", "))
 }

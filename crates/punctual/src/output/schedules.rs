@@ -2,125 +2,89 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use punctual::declare::Names;
-use punctual::{Acted, Created, Edition, Failure, Outlook, Page, Step, Triggered, declare, ticks};
-use punctual_plan::{Schedule, ScheduleId};
-use punctual_store::{RunRow, ScheduleRow};
-use punctual_time::{Mark, Tick};
-use serde_json::{Map, Value, json};
+use punctual::Failure;
+use punctual::shape::{
+    Changed, ChangedMany, Created, CreatedMany, Definition, Drafted, Outlook, Outlooks, Preview, Requested,
+    Schedule, Schedules, Triggered, TriggeredMany, Version, Versions, WouldCreate, WouldCreateMany,
+    WouldTrigger,
+};
+use serde_json::json;
 
-use super::schedule::{self, status};
 use super::table::table;
 use super::{Output, clock};
 
 /// Letters of an id in a table; `--id` takes any unambiguous start of one.
 const SHORT_ID: usize = 8;
 
-/// Ticks that a dry run shows.
-const TICKS: usize = 5;
-
-/// A schedule with everything about it.
-pub(crate) struct Whole {
-    pub(crate) row: ScheduleRow,
-    pub(crate) names: Vec<(ScheduleId, String)>,
-    pub(crate) now: Timestamp,
-    pub(crate) runs: Vec<RunRow>,
-}
-
 /// The table of schedules.
-pub(crate) fn list(output: &Output, page: &Page) -> Result<(), Failure> {
-    let names = names(&page.rows);
-    let json: Vec<Value> = match output.is_json() {
-        true => page.rows.iter().map(|row| schedule::row(row, &names)).collect(),
-        false => Vec::new(),
-    };
-    let mut whole = Map::new();
-    whole.insert("schedules".to_owned(), Value::from(json));
-    whole.extend(page.next.as_ref().map(|next| ("next".to_owned(), json!(next))));
-    output.write(&whole, || {
-        if page.rows.is_empty() {
+pub(crate) fn list(output: &Output, page: &Schedules) -> Result<(), Failure> {
+    output.write(page, || {
+        if page.schedules.is_empty() {
             return "no schedules yet; `punctual schedule create --help` shows how to make one\n".to_owned();
         }
         let more = page
             .next
             .as_ref()
             .map_or(String::new(), |next| format!("there are more: go on with `--after '{next}'`\n"));
-        table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], page.rows.iter().map(cells)) + &more
+        table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], page.schedules.iter().map(cells)) + &more
     })
 }
 
-/// The names of those whom the rows refer to, as far as they are among them.
-fn names(rows: &[ScheduleRow]) -> Names<'_> {
-    Names::of(rows.iter().map(|row| (row.definition.id, row.definition.name.as_str())))
-}
-
-fn cells(row: &ScheduleRow) -> Vec<String> {
-    let definition = &row.definition;
-    let shown = match status(row) {
+fn cells(schedule: &Schedule) -> Vec<String> {
+    let definition = &schedule.definition;
+    let shown = match schedule.status.as_str() {
         "active" => "enabled",
         "paused_manual" => "disabled",
         other => other,
     };
-    let id = definition.id.to_string();
     vec![
-        id[..SHORT_ID].to_owned(),
+        definition.id.chars().take(SHORT_ID).collect(),
         definition.name.clone(),
         definition.spec.clone(),
-        next_run(row),
+        next_run(schedule),
         shown.to_owned(),
     ]
 }
 
-fn next_run(row: &ScheduleRow) -> String {
-    row.next_run_at.map_or("-".to_owned(), |at| clock(at, &zone_of(&row.definition)))
+fn next_run(schedule: &Schedule) -> String {
+    schedule.next_run_at.map_or("-".to_owned(), |at| clock(at, &zone_of(&schedule.definition)))
 }
 
-pub(super) fn zone_of(definition: &Schedule) -> TimeZone {
-    TimeZone::get(definition.timezone()).unwrap_or(TimeZone::UTC)
+pub(super) fn zone_of(definition: &Definition) -> TimeZone {
+    TimeZone::get(&definition.timezone).unwrap_or(TimeZone::UTC)
 }
 
 /// A schedule that was made.
-pub(crate) fn created(output: &Output, created: &Created) -> Result<(), Failure> {
-    let row = &created.row;
-    let json = json!({"schedule": schedule::row(row, &Names::of([])), "created": created.is_new});
-    output.write(&json, || match created.is_new {
-        true => made(row),
-        false => format!("schedule `{}` was made by an earlier request with this key\n", row.definition.name),
+pub(crate) fn created(output: &Output, created: Created) -> Result<(), Failure> {
+    let created = Created { assumed: Vec::new(), ..created };
+    output.write(&created, || match created.created {
+        true => made(&created.schedule),
+        false => format!(
+            "schedule `{}` was made by an earlier request with this key\n",
+            created.schedule.definition.name
+        ),
     })
 }
 
-fn made(row: &ScheduleRow) -> String {
-    let definition = &row.definition;
-    format!("created schedule `{}` ({}), next run {}\n", definition.name, definition.id, next_run(row))
+fn made(schedule: &Schedule) -> String {
+    let definition = &schedule.definition;
+    format!("created schedule `{}` ({}), next run {}\n", definition.name, definition.id, next_run(schedule))
 }
 
 /// Schedules that were made.
-pub(crate) fn created_many(output: &Output, rows: &[ScheduleRow]) -> Result<(), Failure> {
-    let names = names(rows);
-    let json: Vec<Value> = rows.iter().map(|row| schedule::row(row, &names)).collect();
-    output.write(&json!({"schedules": json}), || rows.iter().map(made).collect())
+pub(crate) fn created_many(output: &Output, made_all: &CreatedMany) -> Result<(), Failure> {
+    output.write(made_all, || made_all.schedules.iter().map(made).collect())
 }
 
 /// A schedule that would be made.
-pub(crate) fn would_create(
-    output: &Output,
-    drafted: &declare::Schedule,
-    now: Timestamp,
-) -> Result<(), Failure> {
-    let ticks = instants(&drafted.definition, now);
-    let json = json!({
-        "dry_run": true,
-        "schedule": schedule::definition(&drafted.definition, &Names::of([])),
-        "next_run_at": ticks.first(),
-        "next": ticks,
-    });
-    output.write(&json, || would_make(drafted, now))
+pub(crate) fn would_create(output: &Output, would: WouldCreate) -> Result<(), Failure> {
+    let plain = WouldCreate { enabled: None, assumed: Vec::new(), ..would.clone() };
+    output.write(&plain, || would_make(&would.schedule, &would.next, would.enabled))
 }
 
-fn would_make(drafted: &declare::Schedule, now: Timestamp) -> String {
-    let definition = &drafted.definition;
-    let ticks = lines(&instants(definition, now), definition);
-    match (drafted.enabled, ticks.is_empty()) {
+fn would_make(definition: &Definition, next: &[Timestamp], enabled: Option<bool>) -> String {
+    let ticks = lines(next, definition);
+    match (enabled.unwrap_or(true), ticks.is_empty()) {
         (false, _) => format!("would create schedule `{}`, disabled\n", definition.name),
         (true, true) => format!("would create schedule `{}`\n", definition.name),
         (true, false) => format!("would create schedule `{}`; its first runs:\n{ticks}", definition.name),
@@ -128,156 +92,89 @@ fn would_make(drafted: &declare::Schedule, now: Timestamp) -> String {
 }
 
 /// Schedules that would be made.
-pub(crate) fn would_create_many(
-    output: &Output,
-    drafted: &[declare::Schedule],
-    now: Timestamp,
-) -> Result<(), Failure> {
-    let one = |drafted: &declare::Schedule| {
-        let mut json = schedule::definition(&drafted.definition, &Names::of([]));
-        json.insert("next".to_owned(), json!(instants(&drafted.definition, now)));
-        Value::Object(json)
-    };
-    let json: Vec<Value> = drafted.iter().map(one).collect();
-    output.write(&json!({"dry_run": true, "schedules": json}), || {
-        drafted.iter().map(|one| would_make(one, now)).collect()
+pub(crate) fn would_create_many(output: &Output, would: WouldCreateMany) -> Result<(), Failure> {
+    let plain = |one: &Drafted| Drafted { enabled: None, ..one.clone() };
+    let schedules = would.schedules.iter().map(plain).collect();
+    output.write(&WouldCreateMany { dry_run: true, schedules }, || {
+        would.schedules.iter().map(|one| would_make(&one.definition, &one.next, one.enabled)).collect()
     })
 }
 
-fn instants(definition: &Schedule, now: Timestamp) -> Vec<Timestamp> {
-    let fires = ticks(definition, now, TICKS * 100).into_iter().filter(|tick| tick.suppressed.is_none());
-    fires.take(TICKS).map(|tick| tick.at).collect()
-}
-
-fn lines(ticks: &[Timestamp], definition: &Schedule) -> String {
+fn lines(ticks: &[Timestamp], definition: &Definition) -> String {
     let zone = zone_of(definition);
     ticks.iter().map(|at| format!("  {}\n", clock(*at, &zone))).collect()
 }
 
 /// A schedule that was changed, or not.
-pub(crate) fn changed(output: &Output, verb: &str, acted: &Acted) -> Result<(), Failure> {
-    let row = &acted.row;
-    let mut json = json!({"schedule": schedule::row(row, &Names::of([])), "changed": acted.is_changed});
-    if verb == "deleted" {
-        json["deleted"] = json!(true);
-    }
-    output.write(&json, || changed_line(verb, acted))
+pub(crate) fn changed(output: &Output, verb: &str, changed: Changed) -> Result<(), Failure> {
+    let changed = Changed { in_flight: None, ..changed };
+    output.write(&changed, || changed_line(verb, &changed))
 }
 
-fn changed_line(verb: &str, acted: &Acted) -> String {
-    let (row, name) = (&acted.row, &acted.row.definition.name);
-    match (acted.is_changed, verb) {
+fn changed_line(verb: &str, changed: &Changed) -> String {
+    let Definition { name, id, .. } = &changed.schedule.definition;
+    match (changed.changed, verb) {
         (false, _) => format!("schedule `{name}` is as it was\n"),
-        (true, "deleted") => {
-            format!("deleted schedule `{name}`; its history stays under --id {}\n", row.definition.id)
-        }
+        (true, "deleted") => format!("deleted schedule `{name}`; its history stays under --id {id}\n"),
         (true, "disabled") => format!("disabled schedule `{name}`\n"),
         (true, verb) => {
-            format!(
-                "{verb} schedule `{name}`, version {}, next run {}\n",
-                row.definition.version,
-                next_run(row)
-            )
+            let Schedule { version, .. } = &changed.schedule;
+            format!("{verb} schedule `{name}`, version {version}, next run {}\n", next_run(&changed.schedule))
         }
     }
 }
 
 /// Schedules that were changed, or not.
-pub(crate) fn changed_many(output: &Output, verb: &str, acted: &[Acted]) -> Result<(), Failure> {
-    let json: Vec<Value> = acted.iter().map(|one| schedule::row(&one.row, &Names::of([]))).collect();
-    let count = acted.iter().filter(|one| one.is_changed).count();
-    output.write(&json!({"schedules": json, "changed": count}), || {
-        format!("{verb} {count} of {} schedules\n", acted.len())
-    })
+pub(crate) fn changed_many(output: &Output, verb: &str, changed: ChangedMany) -> Result<(), Failure> {
+    let changed = ChangedMany { in_flight: None, ..changed };
+    output
+        .write(&changed, || format!("{verb} {} of {} schedules\n", changed.changed, changed.schedules.len()))
 }
 
-/// What a step would do to a schedule.
-type Seen = (ScheduleRow, Option<Step>, Outlook);
-
 /// What a step would do.
-pub(crate) fn outlook(output: &Output, would: &str, seen: &Seen) -> Result<(), Failure> {
-    let mut json = outlook_json(seen);
-    json["dry_run"] = json!(true);
-    output.write(&json, || outlook_text(would, seen))
+pub(crate) fn outlook(output: &Output, would: &str, seen: &Outlook) -> Result<(), Failure> {
+    output.write(seen, || outlook_text(would, seen))
 }
 
 /// What a step would do to many.
-pub(crate) fn outlooks(output: &Output, would: &str, seen: &[Seen]) -> Result<(), Failure> {
-    let json: Vec<Value> = seen.iter().map(outlook_json).collect();
-    output.write(&json!({"dry_run": true, "schedules": json}), || {
-        seen.iter().map(|seen| outlook_text(would, seen)).collect()
-    })
+pub(crate) fn outlooks(output: &Output, would: &str, seen: &Outlooks) -> Result<(), Failure> {
+    output.write(seen, || seen.schedules.iter().map(|one| outlook_text(would, one)).collect())
 }
 
-fn outlook_json((row, step, outlook): &Seen) -> Value {
-    let changes = changes(row, step.as_ref());
-    let changes: Vec<Value> = changes
-        .iter()
-        .map(|one| json!({"field": one.field, "before": one.before, "after": one.after}))
-        .collect();
-    json!({
-        "schedule": schedule::row(row, &Names::of([])),
-        "changed": step.is_some(),
-        "changes": changes,
-        "before": outlook.before,
-        "after": outlook.after,
-    })
-}
-
-fn changes(row: &ScheduleRow, step: Option<&Step>) -> Vec<punctual::Difference> {
-    match step {
-        Some(Step::Replace { definition, .. }) => punctual::differences(&row.definition, definition),
-        _ => Vec::new(),
-    }
-}
-
-fn outlook_text(would: &str, (row, step, outlook): &Seen) -> String {
-    let name = &row.definition.name;
-    if step.is_none() {
+fn outlook_text(would: &str, seen: &Outlook) -> String {
+    let definition = &seen.schedule.definition;
+    let name = &definition.name;
+    if !seen.changed {
         return format!("schedule `{name}` would stay as it is\n");
     }
-    let changes: String = changes(row, step.as_ref()).iter().map(|one| format!("  {one}\n")).collect();
-    let zone = zone_of(&row.definition);
+    let changes: String = seen.changes.iter().map(|one| format!("  {one}\n")).collect();
+    let zone = zone_of(definition);
     let shown =
         |ticks: &[Timestamp], place: usize| ticks.get(place).map_or("-".to_owned(), |at| clock(*at, &zone));
-    let count = outlook.before.len().max(outlook.after.len()).max(1);
-    let rows = (0..count).map(|place| vec![shown(&outlook.before, place), shown(&outlook.after, place)]);
-    format!(
-        "would {would} schedule `{name}` ({})\n{changes}{}",
-        row.definition.id,
-        table(&["BEFORE", "AFTER"], rows)
-    )
+    let count = seen.before.len().max(seen.after.len()).max(1);
+    let rows = (0..count).map(|place| vec![shown(&seen.before, place), shown(&seen.after, place)]);
+    let ticks = table(&["BEFORE", "AFTER"], rows);
+    format!("would {would} schedule `{name}` ({})\n{changes}{ticks}", definition.id)
 }
 
 /// A run that was asked for.
 pub(crate) fn triggered(output: &Output, name: &str, one: &Triggered) -> Result<(), Failure> {
-    let json = json!({"triggered": true, "request_id": one.request_id, "run_id": one.run.to_string()});
-    output.write(&json, || format!("triggered `{name}` as {} ({})\n", one.run, one.request_id))
+    output.write(one, || format!("triggered `{name}` as {} ({})\n", one.run_id, one.request_id))
 }
 
 /// Runs that were asked for.
-pub(crate) fn triggered_many(output: &Output, all: &[(String, Triggered)]) -> Result<(), Failure> {
-    let json: Vec<Value> = all
-        .iter()
-        .map(|(name, one)| json!({"name": name, "request_id": one.request_id, "run_id": one.run.to_string()}))
-        .collect();
-    output.write(&json!({"triggered": true, "requests": json}), || {
-        format!("triggered {} schedules\n", all.len())
-    })
+pub(crate) fn triggered_many(output: &Output, all: &TriggeredMany) -> Result<(), Failure> {
+    output.write(all, || format!("triggered {} schedules\n", all.requests.len()))
 }
 
 /// Runs that would be asked for.
-pub(crate) fn would_trigger(output: &Output, rows: &[ScheduleRow]) -> Result<(), Failure> {
-    let names: Vec<&str> = rows.iter().map(|row| row.definition.name.as_str()).collect();
-    output.write(&json!({"dry_run": true, "schedules": names}), || {
-        names.iter().map(|name| format!("would trigger `{name}`\n")).collect()
-    })
+pub(crate) fn would_trigger(output: &Output, would: &WouldTrigger) -> Result<(), Failure> {
+    output.write(would, || would.schedules.iter().map(|name| format!("would trigger `{name}`\n")).collect())
 }
 
 /// An item that was put on a queue.
-pub(crate) fn requested(output: &Output, one: &Triggered) -> Result<(), Failure> {
-    let json = json!({"request_id": one.request_id, "run_id": one.run.to_string()});
-    output.write(&json, || format!("made request {} ({})\n", one.request_id, one.run))
+pub(crate) fn requested(output: &Output, one: &Requested) -> Result<(), Failure> {
+    output.write(one, || format!("made request {} ({})\n", one.request_id, one.run_id))
 }
 
 /// An item that would be put on a queue.
@@ -286,23 +183,17 @@ pub(crate) fn would_request(output: &Output) -> Result<(), Failure> {
 }
 
 /// The next ticks of a schedule with their marks.
-pub(crate) fn preview(output: &Output, row: &ScheduleRow, ticks: &[Tick]) -> Result<(), Failure> {
-    let zone = zone_of(&row.definition);
-    let json: Vec<Value> = ticks
-        .iter()
-        .map(|tick| {
-            let window = tick.suppressed.as_ref().map(ToString::to_string);
-            json!({"at": tick.at, "dst": tick.mark.as_ref().map(mark), "suppressed": window})
-        })
-        .collect();
-    output.write(&json!({"name": row.definition.name, "ticks": json}), || {
-        if ticks.is_empty() {
+pub(crate) fn preview(output: &Output, preview: &Preview) -> Result<(), Failure> {
+    let plain = Preview { timezone: None, ..preview.clone() };
+    output.write(&plain, || {
+        if preview.ticks.is_empty() {
             return "it has no ticks of its own to come\n".to_owned();
         }
-        let cells = ticks.iter().map(|tick| {
+        let zone = super::zone(preview.timezone.as_deref());
+        let cells = preview.ticks.iter().map(|tick| {
             let note = match &tick.suppressed {
                 Some(window) => format!("suppressed: {window}"),
-                None => tick.mark.as_ref().map(mark).unwrap_or_default(),
+                None => tick.dst.clone().unwrap_or_default(),
             };
             let day = tick.at.to_zoned(zone.clone()).strftime("%a").to_string();
             vec![clock(tick.at, &zone), day, note]
@@ -311,36 +202,18 @@ pub(crate) fn preview(output: &Output, row: &ScheduleRow, ticks: &[Tick]) -> Res
     })
 }
 
-fn mark(mark: &Mark) -> String {
-    match mark {
-        Mark::Shifted { from } => format!("moved from {from}, which the clock skips"),
-        Mark::FirstPass => "the first of two".to_owned(),
-        Mark::SecondPass => "the second of two".to_owned(),
-    }
-}
-
 /// The versions of a schedule.
-pub(crate) fn editions(output: &Output, editions: &[Edition]) -> Result<(), Failure> {
-    let one = |edition: &Edition| {
-        let changes: Vec<Value> = edition
-            .changes
-            .iter()
-            .map(|one| json!({"field": one.field, "before": one.before, "after": one.after}))
-            .collect();
-        let version = &edition.version;
-        json!({"version": version.version, "since": version.since, "by": version.by, "spec": version.definition.spec, "changes": changes})
-    };
-    let json: Vec<Value> = editions.iter().map(one).collect();
-    output.write(&json!({"versions": json}), || {
-        let cells = editions.iter().map(|edition| {
-            let changes: Vec<String> = edition.changes.iter().map(ToString::to_string).collect();
-            let what = match (edition.version.version, changes.is_empty()) {
-                (1, _) => format!("created with `{}`", edition.version.definition.spec),
+pub(crate) fn versions(output: &Output, versions: &Versions) -> Result<(), Failure> {
+    output.write(versions, || {
+        let cells = versions.versions.iter().map(|one: &Version| {
+            let changes: Vec<String> = one.changes.iter().map(ToString::to_string).collect();
+            let what = match (one.version, changes.is_empty()) {
+                (1, _) => format!("created with `{}`", one.spec),
                 (_, true) => "decided again".to_owned(),
                 (_, false) => changes.join("; "),
             };
-            let by = edition.version.by.clone().unwrap_or_else(|| "-".to_owned());
-            vec![edition.version.version.to_string(), clock(edition.version.since, &TimeZone::UTC), by, what]
+            let by = one.by.clone().unwrap_or_else(|| "-".to_owned());
+            vec![one.version.to_string(), clock(one.since, &TimeZone::UTC), by, what]
         });
         table(&["VERSION", "SINCE", "BY", "WHAT CHANGED"], cells)
     })

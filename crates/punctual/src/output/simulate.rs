@@ -5,9 +5,9 @@ use punctual::{Failure, Trial, Tried};
 use punctual_plan::{Account, Attempt, Logged, RangeRecord, Reason, Run, Waiting, idempotency_key};
 use serde_json::{Value, json};
 
-use super::plan::{policies, target_json};
 use super::{Format, Output, ledger, timeline};
 use crate::cli::View;
+use punctual::shape::{policies, target};
 
 /// The ledger of a trial: in the view that was asked for, else as a table on a terminal and as JSON elsewhere.
 pub(crate) fn show(output: &Output, trial: &Trial, tried: &Tried, view: Option<View>) -> Result<(), Failure> {
@@ -54,7 +54,7 @@ fn account_json(schedule: &Schedule, account: &Account, names: &Names<'_>) -> Va
         "dialect": definition.dialect.to_string(),
         "version": definition.version,
         "status": account.state.status.name(),
-        "target": target_json(&definition.target),
+        "target": target(&definition.target),
         "payload": definition.payload,
         "policies": policies(&definition.policy, names),
         "run_count": account.state.counters.runs,

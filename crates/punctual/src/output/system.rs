@@ -1,9 +1,8 @@
 //! The installation on the screen.
 
 use jiff::tz::TimeZone;
-use punctual::{BreakerHistory, Check, Extent, Failure, Maintenance, Nodes, is_alive};
-use punctual_plan::Breaker;
-use punctual_store::{BreakerRow, NodeRow, TransitionRow};
+use punctual::shape::{Breaker, BreakerAnswer, BreakerReset, Breakers, Nodes, WholeBreaker};
+use punctual::{Check, Extent, Failure, Maintenance};
 use serde_json::{Value, json};
 
 use super::prose::hung;
@@ -13,76 +12,35 @@ use super::{Output, clock};
 /// Where the text of a check begins.
 const INDENT: usize = 24;
 
-/// What became of a wish to close a breaker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reset {
-    /// It was not closed, and is now.
-    Closed,
-    /// It was closed.
-    Idle,
-}
-
-impl From<bool> for Reset {
-    fn from(was_open: bool) -> Self {
-        if was_open { Self::Closed } else { Self::Idle }
-    }
-}
-
-fn breaker_json(row: &BreakerRow) -> Value {
-    let (failures, until, probe) = match row.breaker {
-        Breaker::Closed { failures } => (Some(failures), None, None),
-        Breaker::Open { until } => (None, Some(until), None),
-        Breaker::HalfOpen { probe } => (None, None, Some(probe.to_string())),
-    };
-    json!({
-        "target": row.target,
-        "state": row.breaker.name(),
-        "failures": failures,
-        "until": until,
-        "probe": probe,
-        "changed_at": row.changed_at,
-    })
-}
-
-fn transition_json(row: &TransitionRow) -> Value {
-    json!({"at": row.at, "from": row.from, "to": row.to, "run_id": row.run.map(|run| run.to_string())})
-}
-
-fn state_text(breaker: Breaker) -> String {
-    match breaker {
-        Breaker::Closed { failures: 0 } => "every run goes through".to_owned(),
-        Breaker::Closed { failures } => format!("every run goes through; {failures} failed in a row"),
-        Breaker::Open { until } => format!("no run goes through until {}", clock(until, &TimeZone::UTC)),
-        Breaker::HalfOpen { probe } => format!("{probe} tries whether it works again"),
+fn state_text(breaker: &Breaker) -> String {
+    match (breaker.failures, breaker.until, &breaker.probe) {
+        (_, Some(until), _) => format!("no run goes through until {}", clock(until, &TimeZone::UTC)),
+        (_, _, Some(probe)) => format!("{probe} tries whether it works again"),
+        (None | Some(0), ..) => "every run goes through".to_owned(),
+        (Some(failures), ..) => format!("every run goes through; {failures} failed in a row"),
     }
 }
 
 /// The breakers that are not plainly closed.
-pub(crate) fn breakers(output: &Output, rows: &[BreakerRow]) -> Result<(), Failure> {
-    output.write(&json!({"breakers": rows.iter().map(breaker_json).collect::<Vec<_>>()}), || {
-        if rows.is_empty() {
+pub(crate) fn breakers(output: &Output, all: &Breakers) -> Result<(), Failure> {
+    output.write(all, || {
+        if all.breakers.is_empty() {
             return "every circuit breaker is closed\n".to_owned();
         }
-        let cells = rows.iter().map(|row| {
-            let since = clock(row.changed_at, &TimeZone::UTC);
-            vec![row.target.clone(), row.breaker.name().to_owned(), since, state_text(row.breaker)]
+        let cells = all.breakers.iter().map(|one| {
+            let since = clock(one.changed_at, &TimeZone::UTC);
+            vec![one.target.clone(), one.state.clone(), since, state_text(one)]
         });
         table(&["TARGET", "STATE", "SINCE", "WHAT IT DOES"], cells)
     })
 }
 
-fn whole_json(history: &BreakerHistory) -> Value {
-    let mut json = breaker_json(&history.breaker);
-    json["transitions"] = history.transitions.iter().map(transition_json).collect();
-    json
-}
-
-fn whole_text(history: &BreakerHistory) -> String {
-    let row = &history.breaker;
-    let mut said = format!("`{}` is {}: {}\n", row.target, row.breaker.name(), state_text(row.breaker));
-    if !history.transitions.is_empty() {
-        let cells = history.transitions.iter().map(|one| {
-            let by = one.run.map_or("a person".to_owned(), |run| run.to_string());
+fn whole_text(whole: &WholeBreaker) -> String {
+    let breaker = &whole.breaker;
+    let mut said = format!("`{}` is {}: {}\n", breaker.target, breaker.state, state_text(breaker));
+    if !whole.transitions.is_empty() {
+        let cells = whole.transitions.iter().map(|one| {
+            let by = one.run_id.clone().unwrap_or_else(|| "a person".to_owned());
             vec![clock(one.at, &TimeZone::UTC), one.from.clone(), one.to.clone(), by]
         });
         said += &format!("\n{}", table(&["AT", "FROM", "TO", "BY"], cells));
@@ -91,61 +49,28 @@ fn whole_text(history: &BreakerHistory) -> String {
 }
 
 /// One breaker with its moves.
-pub(crate) fn breaker(output: &Output, history: &BreakerHistory) -> Result<(), Failure> {
-    output.write(&json!({"breaker": whole_json(history)}), || whole_text(history))
+pub(crate) fn breaker(output: &Output, answer: &BreakerAnswer) -> Result<(), Failure> {
+    output.write(answer, || whole_text(&answer.breaker))
 }
 
 /// One breaker that was to be closed.
-pub(crate) fn reset(output: &Output, history: &BreakerHistory, reset: Reset) -> Result<(), Failure> {
-    let json = json!({"reset": reset == Reset::Closed, "breaker": whole_json(history)});
-    output.write(&json, || {
-        let said = match reset {
-            Reset::Closed => "closed it by hand",
-            Reset::Idle => "it was closed already",
-        };
-        format!("{said}\n{}", whole_text(history))
+pub(crate) fn reset(output: &Output, answer: &BreakerReset) -> Result<(), Failure> {
+    output.write(answer, || {
+        let said = if answer.reset { "closed it by hand" } else { "it was closed already" };
+        format!("{said}\n{}", whole_text(&answer.breaker))
     })
-}
-
-fn node_state(node: &NodeRow, nodes: &Nodes) -> &'static str {
-    match node.left_at {
-        Some(_) => "left",
-        None if is_alive(node, nodes.now) => "alive",
-        None => "lost",
-    }
 }
 
 /// The nodes, newest first.
 pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
-    let offset_ms = nodes.offset.as_secs_f64() * 1_000.0;
-    let node = |node: &NodeRow| {
-        json!({
-            "id": node.id,
-            "state": node_state(node, nodes),
-            "fence": node.fence.0,
-            "pid": node.pid,
-            "version": node.version,
-            "tz_version": node.tz_version,
-            "shards": node.shards,
-            "started_at": node.started_at,
-            "seen_at": node.seen_at,
-            "lease_until": node.lease_until,
-            "left_at": node.left_at,
-        })
-    };
-    let json = json!({
-        "nodes": nodes.nodes.iter().map(node).collect::<Vec<_>>(),
-        "now": nodes.now,
-        "clock_offset_ms": (offset_ms * 1_000.0).round() / 1_000.0,
-    });
-    output.write(&json, || {
+    output.write(nodes, || {
         if nodes.nodes.is_empty() {
             return "no node has served this database yet; start `punctual serve`\n".to_owned();
         }
         let cells = nodes.nodes.iter().map(|node| {
             vec![
                 node.id.chars().take(8).collect(),
-                node_state(node, nodes).to_owned(),
+                node.state.clone(),
                 node.pid.to_string(),
                 node.version.clone(),
                 node.tz_version.clone(),
@@ -156,6 +81,7 @@ pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
         });
         let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "STARTED", "LEASE UNTIL", "SHARDS"];
         let said = table_without(&["TZ", "VERSION", "PID"], &headings, cells);
+        let offset_ms = nodes.clock_offset_ms;
         format!("{said}\nthe database's clock is {offset_ms:.1} ms from that of this host\n")
     })
 }

@@ -1,8 +1,7 @@
 //! An explanation on the screen.
 
 use punctual::Failure;
-use punctual_plan::{Link, Why};
-use serde_json::{Value, json};
+use punctual::shape::Why;
 
 use super::Output;
 use super::prose::hung;
@@ -12,16 +11,5 @@ const INDENT: usize = 14;
 
 /// Shows the chain.
 pub(crate) fn show(output: &Output, why: &Why) -> Result<(), Failure> {
-    let link = |link: &Link| -> Value {
-        json!({"step": link.step.name(), "effect": link.effect.name(), "text": link.text})
-    };
-    let json = json!({
-        "schedule": why.subject,
-        "at": why.at,
-        "local": why.local,
-        "verdict": why.verdict,
-        "decided_by": why.decided().step.name(),
-        "links": why.links.iter().map(link).collect::<Vec<_>>(),
-    });
-    output.write(&json, || hung(&why.to_string(), INDENT))
+    output.write(why, || hung(&why.to_string(), INDENT))
 }

@@ -170,7 +170,7 @@ impl Scheduler {
         let ranges = self.ledger.ranges(self.scope.clone(), filter, Cut::first(RUNS_MAX)).await?;
         let is_more = runs.next.is_some() || ranges.next.is_some();
         let zones = HashMap::from([(schedule, zone_of(&row))]);
-        Ok(History { runs: runs.rows, ranges: ranges.rows, zones, is_more })
+        Ok(History { runs: runs.rows, ranges: ranges.rows, zones, is_more, next: None })
     }
 
     /// Explains why a task did or did not run at an instant, or what will become of it then: spec, version, zone, windows,

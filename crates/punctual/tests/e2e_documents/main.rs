@@ -1,6 +1,7 @@
 //! Goal: the flows of two documents, from the first call to the ledger, with the real program.
 //! Method: one `serve` each, a program that executes workflows and notes what it was handed, and readers of the outbox.
 
+mod door;
 #[path = "../e2e_program/driver.rs"]
 #[allow(dead_code, reason = "each test program uses what it needs")]
 mod driver;
@@ -9,3 +10,4 @@ mod driver;
 mod live;
 mod s0;
 mod s4;
+mod s4_http;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::door::Door;
 use crate::driver::Person;
 use crate::live::{until, until_status};
 use punctual::{App, Database, Identity};
@@ -77,4 +78,49 @@ fn s0_message_events_are_written_audited_and_kept_back_in_quiet_hours() {
     let events = log["events"].as_array().expect("a list");
     assert!(!events.is_empty() && events[0].to_string().contains("always"), "{log}");
     assert_eq!(person.json(&["audit", "--all"])["whole"], true);
+}
+
+#[test]
+fn s0_messages_are_read_in_order_resumed_and_acknowledged_over_http() {
+    let person = Person::new();
+    let line = ["schedule", "create", "--name", "note", "--cron", "@yearly", "--if-running", "allow"];
+    person.json(&[&line[..], &["--message", r#"{"text": "by {{ request_id }}"}"#]].concat());
+    let serving = person.serve_in_home(&["--listen", "127.0.0.1:0"]);
+    let door = Door::of(&person, &serving);
+    let asked: Vec<String> = (0..5)
+        .map(|_| {
+            let said = person.json(&["schedule", "trigger", "--name", "note", "--wait"]);
+            said["request_id"].as_str().expect("an id").to_owned()
+        })
+        .collect();
+    let texts = |asked: &[String]| asked.iter().map(|id| json!(format!("by {id}"))).collect::<Vec<_>>();
+    let first = door.ask("GET", "outbox?limit=2&wait_seconds=10", None);
+    let said = |page: &Value| -> Vec<Value> {
+        page["messages"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|one| one["message"]["text"].clone())
+            .collect()
+    };
+    assert_eq!(said(&first), texts(&asked[..2]), "{first}");
+    let next = first["next"].as_i64().expect("a place");
+    let more = door.ask("GET", &format!("outbox?after={next}&wait_seconds=10"), None);
+    assert_eq!(said(&more), texts(&asked[2..]), "{more}");
+    assert_eq!(more["messages"][0]["message_id"], more["messages"][0]["message"]["id"]);
+
+    // A stream goes on behind what was heard last, whatever was heard before.
+    let heard = door.events("outbox/stream", None, 3);
+    let events =
+        |heard: &[(String, Value)]| heard.iter().map(|(_, one)| one["text"].clone()).collect::<Vec<_>>();
+    assert_eq!(events(&heard), texts(&asked[..3]));
+    let resumed = door.events("outbox/stream", Some(&heard[2].0), 2);
+    assert_eq!(events(&resumed), texts(&asked[3..]));
+
+    let through = json!({"through": more["messages"][1]["position"]});
+    assert_eq!(door.ask("POST", "outbox/acknowledge", Some(&through))["acknowledged"], 4);
+    assert_eq!(said(&door.ask("GET", "outbox", None)), texts(&asked[4..]));
+    let (code, problem) = door.send("GET", "outbox?limit=0", None);
+    assert_eq!(code, 400, "{problem}");
+    serving.stop();
 }

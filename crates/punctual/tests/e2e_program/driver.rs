@@ -34,7 +34,11 @@ impl Person {
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
-        command.args(arguments).env_remove("DATABASE_URL").env("XDG_DATA_HOME", self.home().join("data"));
+        command
+            .args(arguments)
+            .env_remove("DATABASE_URL")
+            .env("PUNCTUAL_LISTEN", "127.0.0.1:0")
+            .env("XDG_DATA_HOME", self.home().join("data"));
         command
     }
 

@@ -1,17 +1,19 @@
 //! `enable`, `disable`, `delete`, `rollback`: steps of one schedule, or of all with a tag.
 
-use clap::Args;
-use punctual::{App, Failure, Outlook, Step};
-use punctual_store::ScheduleRow;
+use std::sync::OnceLock;
 
-use super::toggle::Toggle;
+use clap::Args;
+use punctual::Failure;
+use punctual::ask::{Act, ActMany, Consider, OutlookMany, Verb};
+
 use super::which::{Meant, Which, Whose};
+use crate::cli::door::Door;
 use crate::output::Progress;
 use crate::output::{Output, note, schedules};
 
 /// What is done, in words.
 #[derive(Clone, Copy)]
-pub(super) struct Change {
+pub(super) struct Words {
     /// `updated`
     pub(super) verb: &'static str,
     /// `update`
@@ -22,39 +24,51 @@ pub(super) struct Change {
 
 /// Carries a step out, or shows what it would do.
 pub(super) async fn carry_out(
-    app: &App,
+    door: &Door,
     output: &Output,
-    (whose, change): (&Whose, Change),
-    decide: impl AsyncFn(&ScheduleRow) -> Result<Option<Step>, Failure>,
+    (meant, words): (Meant, Words),
+    verb: Verb,
 ) -> Result<(), Failure> {
-    match whose.meant(app).await? {
-        Meant::One(selector) if change.is_dry => {
-            let row = app.living(selector).await?;
-            let step = decide(&row).await?;
-            let outlook = Outlook::of(&row, step.as_ref(), app.now().await?);
-            schedules::outlook(output, change.would, &(row, step, outlook))
+    let left = match meant {
+        Meant::One(which) if words.is_dry => {
+            let seen = door.ask(&Consider { which, verb }).await?;
+            schedules::outlook(output, words.would, &seen)?;
+            None
         }
-        Meant::One(selector) => {
-            let acted = app.act(selector, decide).await?;
-            schedules::changed(output, change.verb, &acted)
+        Meant::One(which) => {
+            let changed = door.ask(&Act::new(which, verb)).await?;
+            let left = changed.in_flight;
+            schedules::changed(output, words.verb, changed)?;
+            left
         }
-        Meant::Many(rows) if change.is_dry => {
-            let now = app.now().await?;
-            let mut shown = Vec::new();
-            for row in rows {
-                let step = decide(&row).await?;
-                let outlook = Outlook::of(&row, step.as_ref(), now);
-                shown.push((row, step, outlook));
-            }
-            schedules::outlooks(output, change.would, &shown)
+        Meant::Many(tag) if words.is_dry => {
+            let seen = door.ask(&OutlookMany { tag, verb }).await?;
+            schedules::outlooks(output, words.would, &seen)?;
+            None
         }
-        Meant::Many(rows) => {
-            let progress = Progress::new("schedules", rows.len());
-            let acted = app.act_many(rows, decide, &|done| progress.at(done)).await?;
-            progress.end();
-            schedules::changed_many(output, change.verb, &acted)
+        Meant::Many(tag) => {
+            let changed = many(door, &ActMany { tag, verb }).await?;
+            let left = changed.in_flight;
+            schedules::changed_many(output, words.verb, changed)?;
+            left
         }
+    };
+    if let Some(left) = left.filter(|left| *left > 0) {
+        note(&format!("{left} runs are still in flight; `--cancel-running` ends them too"));
     }
+    Ok(())
+}
+
+/// Does something to many; who has the database open sees how far it is.
+async fn many(door: &Door, asked: &ActMany) -> Result<punctual::shape::ChangedMany, Failure> {
+    let Door::Open(app) = door else { return door.ask(asked).await };
+    let progress: OnceLock<Progress> = OnceLock::new();
+    let told = |done: usize, all: usize| progress.get_or_init(|| Progress::new("schedules", all)).at(done);
+    let changed = asked.answer_telling(app, &told).await;
+    if let Some(progress) = progress.get() {
+        progress.end();
+    }
+    changed
 }
 
 #[derive(Debug, Args)]
@@ -67,10 +81,9 @@ pub(crate) struct Enable {
 }
 
 impl Enable {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let change = Change { verb: "enabled", would: "enable", is_dry: self.dry_run };
-        let decide = async |row: &ScheduleRow| Toggle::Enabled.step(row);
-        carry_out(app, output, (&self.whose, change), decide).await
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let words = Words { verb: "enabled", would: "enable", is_dry: self.dry_run };
+        carry_out(door, output, (self.whose.meant(), words), Verb::Enable).await
     }
 }
 
@@ -87,12 +100,9 @@ pub(crate) struct Disable {
 }
 
 impl Disable {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let change = Change { verb: "disabled", would: "disable", is_dry: self.dry_run };
-        let by = app.identity().actor().to_owned();
-        let toggle = Toggle::Disabled { by, note: self.note.clone() };
-        let decide = async |row: &ScheduleRow| toggle.step(row);
-        carry_out(app, output, (&self.whose, change), decide).await
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let words = Words { verb: "disabled", would: "disable", is_dry: self.dry_run };
+        carry_out(door, output, (self.whose.meant(), words), Verb::Disable { note: self.note }).await
     }
 }
 
@@ -109,28 +119,10 @@ pub(crate) struct Delete {
 }
 
 impl Delete {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let change = Change { verb: "deleted", would: "delete", is_dry: self.dry_run };
-        let meant = match self.whose.meant(app).await? {
-            Meant::One(selector) => vec![app.living(selector).await?],
-            Meant::Many(rows) => rows,
-        };
-        let decide = async |_: &ScheduleRow| Ok(Some(Step::Delete));
-        carry_out(app, output, (&self.whose, change), decide).await?;
-        if self.dry_run {
-            return Ok(());
-        }
-        let mut left = 0;
-        for row in meant {
-            match self.cancel_running {
-                true => drop(app.cancel_in_flight(&row).await?),
-                false => left += app.in_flight(&row).await?.len(),
-            }
-        }
-        if left > 0 {
-            note(&format!("{left} runs are still in flight; `--cancel-running` ends them too"));
-        }
-        Ok(())
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let words = Words { verb: "deleted", would: "delete", is_dry: self.dry_run };
+        let verb = Verb::Delete { cancel_running: self.cancel_running.into() };
+        carry_out(door, output, (self.whose.meant(), words), verb).await
     }
 }
 
@@ -147,14 +139,9 @@ pub(crate) struct Rollback {
 }
 
 impl Rollback {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        if self.dry_run {
-            let row = app.living(self.which.selector()).await?;
-            let step = app.way_back(&row, self.to).await?;
-            let outlook = Outlook::of(&row, step.as_ref(), app.now().await?);
-            return schedules::outlook(output, "roll back", &(row, step, outlook));
-        }
-        let acted = app.rollback(self.which.selector(), self.to).await?;
-        schedules::changed(output, "rolled back", &acted)
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let words = Words { verb: "rolled back", would: "roll back", is_dry: self.dry_run };
+        let meant = Meant::One(self.which.which());
+        carry_out(door, output, (meant, words), Verb::Rollback { to: self.to }).await
     }
 }

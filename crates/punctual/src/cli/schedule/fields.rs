@@ -1,8 +1,8 @@
 //! The fields of a schedule as flags: one table that `create`, `update` and their help share.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
+use punctual::Failure;
 use punctual::declare::Patch;
-use punctual::{Failure, Told};
 use serde_json::{Map, Value};
 
 use super::flags::{FLAGS, Flag, Form};
@@ -124,6 +124,11 @@ impl Fields {
         }
     }
 
+    /// Whether something about the target was given.
+    pub(crate) fn has_target(&self) -> bool {
+        !self.argv.is_empty() || self.given.iter().any(|(flag, _)| flag.path.starts_with("target."))
+    }
+
     /// The changes that the flags make to some keys; `had` is the target before.
     pub(crate) fn patch(&self, had: Option<&Value>) -> Result<Patch, Failure> {
         let mut patch = Patch::default();
@@ -211,7 +216,7 @@ impl Fields {
 }
 
 /// How a problem with a key is told: by its flag.
-pub(crate) const TOLD: Told<'static> = &told;
+pub(crate) const TOLD: fn(&str) -> String = told;
 
 fn told(path: &str) -> String {
     match path {

@@ -10,12 +10,14 @@ mod which;
 mod write;
 
 use clap::Subcommand;
-use punctual::{App, Failure};
+use punctual::Failure;
 
+use super::door::Door;
 use super::runs::{RunDetails, ScheduleRuns};
 use super::spec::Ask;
 use crate::output::Output;
 
+pub(crate) use fields::TOLD;
 pub(crate) use trigger::Request;
 
 #[derive(Debug, Subcommand)]
@@ -68,21 +70,21 @@ impl Schedule {
         }
     }
 
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         match self {
-            Self::Create(create) => create.run(app, output).await,
-            Self::List(list) => list.run(app, output).await,
-            Self::Get(get) => get.run(app, output).await,
-            Self::Update(update) => update.run(app, output).await,
-            Self::Enable(enable) => enable.run(app, output).await,
-            Self::Disable(disable) => disable.run(app, output).await,
-            Self::Delete(delete) => delete.run(app, output).await,
-            Self::Trigger(trigger) => trigger.run(app, output).await,
-            Self::Preview(preview) => preview.run(app, output).await,
-            Self::History(versions) => versions.run(app, output).await,
-            Self::Rollback(rollback) => rollback.run(app, output).await,
-            Self::Runs(runs) => runs.run(app, output).await,
-            Self::RunDetails(details) => details.run(app, output).await,
+            Self::Create(create) => create.run(door, output).await,
+            Self::List(list) => list.run(door, output).await,
+            Self::Get(get) => get.run(door, output).await,
+            Self::Update(update) => update.run(door, output).await,
+            Self::Enable(enable) => enable.run(door, output).await,
+            Self::Disable(disable) => disable.run(door, output).await,
+            Self::Delete(delete) => delete.run(door, output).await,
+            Self::Trigger(trigger) => trigger.run(door, output).await,
+            Self::Preview(preview) => preview.run(door, output).await,
+            Self::History(versions) => versions.run(door, output).await,
+            Self::Rollback(rollback) => rollback.run(door, output).await,
+            Self::Runs(runs) => runs.run(door, output).await,
+            Self::RunDetails(details) => details.run(door, output).await,
             Self::ValidateCron(_) | Self::Parse(_) => self.answer(output),
         }
     }

@@ -1,12 +1,13 @@
 //! `list`, `get`, `preview`, `history`, `validate-cron`, `parse`.
 
 use clap::Args;
-use punctual::{App, Failure, Listing, ticks};
-use punctual_store::{Cut, RunFilter, Store};
+use punctual::ask::Flag;
+use punctual::{Failure, Listing, ask};
 use punctual_time::{Zone, human};
 use serde_json::json;
 
 use super::which::Which;
+use crate::cli::door::Door;
 use crate::output::{Output, note, schedule_text, schedules};
 
 /// Names of statuses, for `--status`.
@@ -21,9 +22,6 @@ fn status(word: String) -> String {
         _ => word,
     }
 }
-
-/// Runs that `get` shows.
-const RUNS: u32 = 5;
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -48,7 +46,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         let listing = Listing {
             search: self.search,
             tag: self.tag,
@@ -57,7 +55,7 @@ impl List {
             limit: self.limit,
             after: self.after,
         };
-        schedules::list(output, &app.page(&listing).await?)
+        schedules::list(output, &door.list(&ask::List { listing }).await?)
     }
 }
 
@@ -68,14 +66,9 @@ pub(crate) struct Get {
 }
 
 impl Get {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let row = app.get(self.which.selector()).await?;
-        let names = app.names_of(&row.definition).await?;
-        let now = app.now().await?;
-        let filter =
-            RunFilter { schedule: Some(row.definition.id), until: Some(now), ..RunFilter::default() };
-        let runs = app.store().runs(app.scope(), filter, Cut::first(RUNS)).await?.rows;
-        schedule_text::one(output, &schedules::Whole { row, names, now, runs })
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let asked = ask::Get { which: self.which.which(), aside: Flag::Yes };
+        schedule_text::one(output, &door.ask(&asked).await?)
     }
 }
 
@@ -89,11 +82,9 @@ pub(crate) struct Preview {
 }
 
 impl Preview {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let row = app.living(self.which.selector()).await?;
-        let now = app.now().await?;
-        let upcoming = ticks(&row.definition, now, self.count as usize);
-        schedules::preview(output, &row, &upcoming)
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let asked = ask::Preview { which: self.which.which(), count: self.count, aside: Flag::Yes };
+        schedules::preview(output, &door.ask(&asked).await?)
     }
 }
 
@@ -104,8 +95,9 @@ pub(crate) struct Versions {
 }
 
 impl Versions {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        schedules::editions(output, &app.editions(self.which.selector()).await?)
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let asked = ask::Versions { which: self.which.which() };
+        schedules::versions(output, &door.ask(&asked).await?)
     }
 }
 

@@ -1,12 +1,15 @@
 //! `trigger`, and `punctual request create`: runs that a person asks for.
 
 use clap::{Args, Subcommand};
-use punctual::{App, Failure, Kind, Triggered, Wanted};
+use punctual::ask::{Flag, Get, List, One, Which};
+use punctual::shape::{Item, Schedule, Triggered, TriggeredMany, TriggeredOne, WouldTrigger};
+use punctual::{Failure, Kind, Listing, ask};
 use punctual_plan::{Object, RunStatus};
 use serde_json::Value;
 
-use super::fields::{RequestFields, TOLD, WAYS};
+use super::fields::RequestFields;
 use super::which::{Meant, Whose};
+use crate::cli::door::Door;
 use crate::output::{Output, note, schedules};
 
 #[derive(Debug, Args)]
@@ -31,31 +34,37 @@ pub(crate) struct Trigger {
 }
 
 impl Trigger {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let is_one = matches!(self.whose.meant(app).await?, Meant::One(_));
-        let rows = match self.whose.meant(app).await? {
-            Meant::One(selector) => vec![app.living(selector).await?],
-            Meant::Many(rows) => rows,
-        };
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let meant = self.whose.meant();
+        let names = named(door, &meant).await?;
         let payload = self.payload.as_deref().map(object).transpose()?;
         if self.dry_run {
-            return schedules::would_trigger(output, &rows);
+            let schedules = names.into_iter().map(|(name, _)| name).collect();
+            return schedules::would_trigger(output, &WouldTrigger { dry_run: true, schedules });
         }
-        let wanted = Wanted { request_key: self.request_key.clone(), is_forced: self.force, payload };
-        let mut triggered = Vec::new();
-        for row in &rows {
-            triggered.push((row.definition.name.clone(), app.trigger(row, &wanted).await?));
+        let mut requests = Vec::new();
+        for (name, which) in names {
+            let (force, payload, request_key) =
+                (self.force.into(), payload.clone(), self.request_key.clone());
+            let one = door.ask(&ask::Trigger { which, force, payload, request_key }).await?;
+            requests.push(TriggeredOne { name, request_id: one.request_id, run_id: one.run_id });
         }
-        match triggered.as_slice() {
-            [(name, one)] if is_one => schedules::triggered(output, name, one)?,
-            several => schedules::triggered_many(output, several)?,
+        match (&meant, requests.as_slice()) {
+            (Meant::One(_), [TriggeredOne { name, request_id, run_id }]) => {
+                let (request_id, run_id) = (request_id.clone(), run_id.clone());
+                schedules::triggered(output, name, &Triggered { triggered: true, request_id, run_id })?;
+            }
+            _ => {
+                let all = TriggeredMany { triggered: true, requests: requests.clone() };
+                schedules::triggered_many(output, &all)?;
+            }
         }
-        let is_served = app.is_served().await?;
+        let is_served = door.is_served().await?;
         if !is_served {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
         if self.wait && is_served {
-            wait(app, &triggered).await?;
+            wait(door, &requests).await?;
         }
         Ok(())
     }
@@ -74,20 +83,52 @@ fn object(text: &str) -> Result<Object, Failure> {
     }
 }
 
+/// Those who are meant, with their names.
+async fn named(door: &Door, meant: &Meant) -> Result<Vec<(String, Which)>, Failure> {
+    match meant {
+        Meant::One(which) => {
+            let schedule = door.ask(&Get { which: which.clone(), aside: Flag::No }).await?.schedule.schedule;
+            let id = schedule.definition.id;
+            Ok(vec![(
+                schedule.definition.name,
+                if schedule.deleted_at.is_some() { which.clone() } else { Which::id(id) },
+            )])
+        }
+        Meant::Many(tag) => {
+            let listing = Listing { tag: Some(tag.clone()), ..Listing::default() };
+            let found = door.list(&List { listing }).await?.schedules;
+            if found.is_empty() {
+                return Err(Failure {
+                    kind: Kind::NotFound,
+                    message: format!("no schedule has the tag `{tag}`"),
+                    hint: Some("`punctual schedule list --json` shows the tags".to_owned()),
+                });
+            }
+            let one = |one: Schedule| (one.definition.name, Which::id(one.definition.id));
+            Ok(found.into_iter().map(one).collect())
+        }
+    }
+}
+
 /// Waits for the ends of runs; the first that is no success is an error.
-async fn wait(app: &App, triggered: &[(String, Triggered)]) -> Result<(), Failure> {
-    for (name, one) in triggered {
-        let row = app.wait(one.run).await?;
-        let status = row.run.state.status();
-        note(&format!("{} of `{name}`: {status}", one.run));
-        if status != RunStatus::Success {
-            let why = row.run.state.reason().map_or(String::new(), |reason| format!(": {reason}"));
+async fn wait(door: &Door, triggered: &[TriggeredOne]) -> Result<(), Failure> {
+    for TriggeredOne { name, run_id, .. } in triggered {
+        let asked = One { run: run_id.clone(), aside: Flag::No };
+        let run = loop {
+            let run = door.ask(&asked).await?.run.run;
+            if run.is_over() {
+                break run;
+            }
+            door.changed().await;
+        };
+        note(&format!("{run_id} of `{name}`: {}", run.status));
+        if run.status != RunStatus::Success.name() {
+            let why = run.reason_text.map_or(String::new(), |reason| format!(": {reason}"));
             return Err(Failure {
                 kind: Kind::Fault,
-                message: format!("{} of `{name}` ended as {status}{why}", one.run),
+                message: format!("{run_id} of `{name}` ended as {}{why}", run.status),
                 hint: Some(format!(
-                    "`punctual schedule run-details --run-id {}` shows what it printed",
-                    one.run
+                    "`punctual schedule run-details --run-id {run_id}` shows what it printed"
                 )),
             });
         }
@@ -115,27 +156,13 @@ pub(crate) struct RequestCreate {
 }
 
 impl Request {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         let Self::Create(create) = self;
         let keys = create.fields.0.keys()?;
-        if keys.get("target").is_none_or(|target| target["type"] != "queue") {
-            return Err(Failure::invalid(
-                "a request goes to a queue",
-                "give `--queue`, or `--worker-type` for the queue of the same name",
-            ));
+        let (request_key, dry_run) = (create.request_key, create.dry_run.into());
+        match door.ask(&ask::Item { keys, request_key, dry_run }).await? {
+            Item::Would { .. } => schedules::would_request(output),
+            Item::Made(made) => schedules::requested(output, &made),
         }
-        if let Some(way) = WAYS.into_iter().find(|way| keys.contains_key(*way)) {
-            return Err(Failure::invalid(
-                format!("`--{way}` has no meaning here: a request is made at once"),
-                "use `punctual schedule create` for what comes later",
-            ));
-        }
-        let wanted = Wanted { request_key: create.request_key.clone(), is_forced: true, payload: None };
-        if create.dry_run {
-            app.check_request(keys, TOLD).await?;
-            return schedules::would_request(output);
-        }
-        let triggered = app.request(keys, &wanted, TOLD).await?;
-        schedules::requested(output, &triggered)
     }
 }

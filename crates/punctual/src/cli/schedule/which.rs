@@ -1,8 +1,7 @@
 //! Which schedules are meant: one by name or id, or many by tag.
 
 use clap::Args;
-use punctual::{App, Failure, Listing};
-use punctual_store::{ScheduleRow, Selector};
+use punctual::ask;
 
 /// The schedule that is meant.
 #[derive(Clone, Debug, Args)]
@@ -17,8 +16,8 @@ pub(crate) struct Which {
 }
 
 impl Which {
-    pub(crate) fn selector(&self) -> Selector {
-        selector(self.name.as_deref(), self.id.as_deref())
+    pub(crate) fn which(&self) -> ask::Which {
+        which(self.name.as_deref(), self.id.as_deref())
     }
 }
 
@@ -39,31 +38,23 @@ pub(crate) struct Whose {
 
 /// One schedule, or all with a tag.
 pub(crate) enum Meant {
-    One(Selector),
-    Many(Vec<ScheduleRow>),
+    One(ask::Which),
+    Many(String),
 }
 
 impl Whose {
-    /// Looks up whom a tag means.
-    pub(crate) async fn meant(&self, app: &App) -> Result<Meant, Failure> {
-        let Some(tag) = &self.tag else {
-            return Ok(Meant::One(selector(self.name.as_deref(), self.id.as_deref())));
-        };
-        let rows = app.list(&Listing { tag: Some(tag.clone()), ..Listing::default() }).await?;
-        if rows.is_empty() {
-            return Err(Failure {
-                kind: punctual::Kind::NotFound,
-                message: format!("no schedule has the tag `{tag}`"),
-                hint: Some("`punctual schedule list --json` shows the tags".to_owned()),
-            });
+    /// Whom they mean.
+    pub(crate) fn meant(&self) -> Meant {
+        match &self.tag {
+            Some(tag) => Meant::Many(tag.clone()),
+            None => Meant::One(which(self.name.as_deref(), self.id.as_deref())),
         }
-        Ok(Meant::Many(rows))
     }
 }
 
-fn selector(name: Option<&str>, id: Option<&str>) -> Selector {
+fn which(name: Option<&str>, id: Option<&str>) -> ask::Which {
     match (name, id) {
-        (Some(name), _) => Selector::Name(name.to_owned()),
-        (None, id) => Selector::IdPrefix(id.unwrap_or_default().to_lowercase()),
+        (Some(name), _) => ask::Which::name(name),
+        (None, id) => ask::Which::id(id.unwrap_or_default()),
     }
 }

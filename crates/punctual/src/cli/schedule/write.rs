@@ -3,14 +3,17 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use punctual::{App, Failure, Request, Step};
-use punctual_store::ScheduleRow;
+use punctual::ask::{Draft, Flag, Get, Verb};
+use punctual::declare::Names;
+use punctual::shape::{CreatedMany, Schedule, WouldCreateMany};
+use punctual::{App, Failure, ask};
 use serde_json::{Value, json};
 
-use super::change::{Change, carry_out};
-use super::fields::{Fields, TOLD};
+use super::change::{Words, carry_out};
+use super::fields::Fields;
 use super::toggle::ToggleFlags;
-use super::which::Whose;
+use super::which::{Meant, Whose};
+use crate::cli::door::Door;
 use crate::output::{Output, note, schedules};
 
 #[derive(Debug, Args)]
@@ -37,18 +40,18 @@ pub(crate) struct Create {
 }
 
 impl Create {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         match &self.file {
-            Some(file) => self.create_all(file, app, output).await?,
-            None => self.create_one(app, output).await?,
+            Some(file) => self.create_all(file, &door.app().await?, output).await?,
+            None => self.create_one(door, output).await?,
         }
-        if !self.dry_run && !app.is_served().await? {
+        if !self.dry_run && !door.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
         Ok(())
     }
 
-    async fn create_one(&self, app: &App, output: &Output) -> Result<(), Failure> {
+    async fn create_one(&self, door: &Door, output: &Output) -> Result<(), Failure> {
         let mut keys = self.fields.keys()?;
         keys.insert("name".to_owned(), json!(self.name));
         if !self.tag.is_empty() {
@@ -65,19 +68,15 @@ impl Create {
                 "write a program after `--`, such as `-- echo hello`, or give `--queue` or `--worker-type`",
             ));
         }
-        let drafted = app.draft(&keys, TOLD).await?;
         self.fields.warn_of_shell();
-        for assumed in &drafted.assumed {
-            note(assumed);
-        }
         if self.dry_run {
-            app.refuse_taken(&drafted.definition.name).await?;
-            return schedules::would_create(output, &drafted, app.now().await?);
+            let would = door.ask(&Draft { keys }).await?;
+            would.assumed.iter().for_each(|assumed| note(assumed));
+            return schedules::would_create(output, would);
         }
-        let question = Value::Object(keys).to_string();
-        let request = self.request_key.clone().map(|key| Request { key, question });
-        let created = app.create(&drafted, request.as_ref()).await?;
-        schedules::created(output, &created)
+        let created = door.ask(&ask::Create { keys, request_key: self.request_key.clone() }).await?;
+        created.assumed.iter().for_each(|assumed| note(assumed));
+        schedules::created(output, created)
     }
 
     async fn create_all(&self, file: &std::path::Path, app: &App, output: &Output) -> Result<(), Failure> {
@@ -98,9 +97,12 @@ impl Create {
         }
         if self.dry_run {
             let now = app.now().await?;
-            return schedules::would_create_many(output, &declared.schedules, now);
+            return schedules::would_create_many(output, WouldCreateMany::of(&declared.schedules, now));
         }
-        schedules::created_many(output, &app.create_file(&declared).await?)
+        let rows = app.create_file(&declared).await?;
+        let names = Names::of(rows.iter().map(|row| (row.definition.id, row.definition.name.as_str())));
+        let made = rows.iter().map(|row| Schedule::of(row, &names)).collect();
+        schedules::created_many(output, &CreatedMany { schedules: made })
     }
 }
 
@@ -121,37 +123,30 @@ pub(crate) struct Update {
 }
 
 impl Update {
-    pub(super) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let toggle = self.toggle.wanted(app);
-        let is_edit = !self.fields.is_empty() || self.new_name.is_some();
-        if !is_edit && toggle.is_none() {
+    pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        if self.fields.is_empty() && self.new_name.is_none() && self.toggle.key().is_none() {
             return Err(Failure::invalid(
                 "nothing is to be changed",
                 "give the flags of what shall be different; `punctual schedule update --help` lists them",
             ));
         }
-        let change = Change { verb: "updated", would: "update", is_dry: self.dry_run };
-        let decide = async |row: &ScheduleRow| {
-            let edit = if is_edit { self.edit(row, app).await? } else { None };
-            match (edit, &toggle) {
-                (edit, None) => Ok(edit),
-                (None, Some(toggle)) => toggle.step(row),
-                (Some(edit), Some(toggle)) => Ok(Some(toggle.with(row, edit))),
+        let words = Words { verb: "updated", would: "update", is_dry: self.dry_run };
+        let meant = self.whose.meant();
+        // What the flags of a target mean depends on the target before; of many, each has its own.
+        let had = match (&meant, self.fields.has_target()) {
+            (Meant::One(which), true) => {
+                let whole = door.ask(&Get { which: which.clone(), aside: Flag::Yes }).await?;
+                whole.keys.and_then(|mut keys| keys.shift_remove("target"))
             }
+            _ => Some(Value::Null),
         };
-        carry_out(app, output, (&self.whose, change), decide).await
-    }
-
-    /// The new version that the flags make of a schedule; none if it is the same.
-    async fn edit(&self, row: &ScheduleRow, app: &App) -> Result<Option<Step>, Failure> {
-        let keys = app.export(row).await?;
-        let mut patch = self.fields.patch(keys.get("target"))?;
+        let mut keys = self.fields.patch(had.as_ref())?.keys();
         if let Some(name) = &self.new_name {
-            patch.set("name", json!(name));
-            if *name != row.definition.name {
-                app.refuse_taken(name).await?;
-            }
+            keys.insert("name".to_owned(), json!(name));
         }
-        app.redraft(row, &patch, TOLD).await
+        if let Some(is_enabled) = self.toggle.key() {
+            keys.insert("enabled".to_owned(), json!(is_enabled));
+        }
+        carry_out(door, output, (meant, words), Verb::Update(keys)).await
     }
 }

@@ -7,11 +7,10 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use punctual::Failure;
+use punctual::spec::{Answer, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::answer::Answer;
-use super::request::Refusal;
 use crate::output::Output;
 
 /// The longest line that is read.

@@ -1,8 +1,7 @@
 //! `punctual spec …`: the language of time, without a database.
 //!
-//! Each verb answers one [`Request`], given by flags or as a line of JSON; [`batch`] reads many.
+//! Each verb answers one [`spec::Request`], given by flags or as a line of JSON; [`batch`] reads many.
 
-mod answer;
 mod batch;
 mod request;
 
@@ -11,9 +10,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use punctual::Failure;
+use punctual::spec::{self, Answer, Refusal};
 
 use crate::output::Output;
-use answer::Answer;
 use request::{Request, Sentence};
 
 #[derive(Debug, Subcommand)]
@@ -56,12 +55,12 @@ impl Spec {
     pub(crate) fn run(self, output: &Output) -> Result<(), Failure> {
         let now = Timestamp::now();
         match self {
-            Self::Next(ask) => ask.run(output, |request| answer::next(request, now)),
-            Self::Prev(ask) => ask.run(output, |request| answer::prev(request, now)),
-            Self::Describe(ask) => ask.run(output, |request| answer::describe(request, now)),
-            Self::Validate(ask) => ask.run(output, |request| answer::validate(request, now)),
-            Self::Explain(ask) => ask.run(output, |request| answer::explain(request, now)),
-            Self::Parse(tell) => tell.run(output, |sentence| answer::parse(sentence, now)),
+            Self::Next(ask) => ask.run(output, |request| spec::next(request, now)),
+            Self::Prev(ask) => ask.run(output, |request| spec::prev(request, now)),
+            Self::Describe(ask) => ask.run(output, |request| spec::describe(request, now)),
+            Self::Validate(ask) => ask.run(output, |request| spec::validate(request, now)),
+            Self::Explain(ask) => ask.run(output, |request| spec::explain(request, now)),
+            Self::Parse(tell) => tell.run(output, |sentence| spec::parse(sentence, now)),
         }
     }
 }
@@ -70,11 +69,11 @@ impl Ask {
     fn run(
         self,
         output: &Output,
-        verb: impl Fn(&Request) -> Result<Answer, request::Refusal>,
+        verb: impl Fn(&spec::Request) -> Result<Answer, Refusal>,
     ) -> Result<(), Failure> {
         match self.batch {
             Some(file) => batch::run(output, &file, verb),
-            None => show(output, verb(&self.request)),
+            None => show(output, verb(&self.request.into())),
         }
     }
 }
@@ -83,16 +82,16 @@ impl Tell {
     fn run(
         self,
         output: &Output,
-        verb: impl Fn(&Sentence) -> Result<Answer, request::Refusal>,
+        verb: impl Fn(&spec::Sentence) -> Result<Answer, Refusal>,
     ) -> Result<(), Failure> {
         match self.batch {
             Some(file) => batch::run(output, &file, verb),
-            None => show(output, verb(&self.sentence)),
+            None => show(output, verb(&self.sentence.into())),
         }
     }
 }
 
-fn show(output: &Output, answer: Result<Answer, request::Refusal>) -> Result<(), Failure> {
+fn show(output: &Output, answer: Result<Answer, Refusal>) -> Result<(), Failure> {
     let answer = answer?;
     output.write(&answer.json, || answer.text)
 }

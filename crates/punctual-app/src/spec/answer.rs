@@ -13,19 +13,27 @@ const TICKS: u32 = 5;
 const TICKS_MAX: u32 = 100_000;
 
 /// An answer in both forms.
-pub(super) struct Answer {
-    pub(super) json: Value,
-    pub(super) text: String,
+pub struct Answer {
+    /// For programs.
+    pub json: Value,
+    /// For people.
+    pub text: String,
 }
 
-/// `next`
-pub(super) fn next(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
+/// The next ticks of a spec.
+///
+/// # Errors
+/// When it cannot be meant.
+pub fn next(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
     let timing = request.timing(now)?;
     Ok(listed("next", &timing, &upcoming(&timing, request, now)?))
 }
 
-/// `prev`
-pub(super) fn prev(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
+/// The last ticks of a spec before an instant, newest first.
+///
+/// # Errors
+/// When it cannot be meant.
+pub fn prev(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
     let timing = request.timing(now)?;
     if request.every.is_some() && request.start_at.is_none() {
         let message = "an interval has no past before it begins";
@@ -41,14 +49,20 @@ pub(super) fn prev(request: &Request, now: Timestamp) -> Result<Answer, Refusal>
     Ok(listed("prev", &timing, &ticks))
 }
 
-/// `describe`
-pub(super) fn describe(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
+/// A spec in English.
+///
+/// # Errors
+/// When it cannot be meant.
+pub fn describe(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
     let text = english::timing(&request.timing(now)?);
     Ok(Answer { json: json!({"describe": text}), text: text + "\n" })
 }
 
-/// `validate`
-pub(super) fn validate(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
+/// Whether a spec is one, with its next runs.
+///
+/// # Errors
+/// When it cannot be meant.
+pub fn validate(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
     let timing = request.timing(now)?;
     let ticks = upcoming(&timing, request, now)?;
     let next: Vec<String> = ticks.iter().map(|tick| stamp(*tick, &timing.zone)).collect();
@@ -64,8 +78,11 @@ pub(super) fn validate(request: &Request, now: Timestamp) -> Result<Answer, Refu
     })
 }
 
-/// `explain`
-pub(super) fn explain(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
+/// Whether an instant is a tick, field by field.
+///
+/// # Errors
+/// When it cannot be meant.
+pub fn explain(request: &Request, now: Timestamp) -> Result<Answer, Refusal> {
     let Some(at) = &request.at else {
         return Err(Refusal::new(
             "no_instant",
@@ -82,8 +99,11 @@ pub(super) fn explain(request: &Request, now: Timestamp) -> Result<Answer, Refus
     Ok(Answer { json, text: why.to_string() })
 }
 
-/// `parse`
-pub(super) fn parse(sentence: &Sentence, now: Timestamp) -> Result<Answer, Refusal> {
+/// What a sentence says.
+///
+/// # Errors
+/// When it cannot be meant.
+pub fn parse(sentence: &Sentence, now: Timestamp) -> Result<Answer, Refusal> {
     let Some(text) = &sentence.text else {
         return Err(Refusal::new("no_text", "there is no text", "give it as `text`"));
     };

@@ -1,0 +1,33 @@
+//! The calls of the API, one file for each subject.
+
+mod audit;
+mod bulk;
+mod change;
+mod outbox;
+mod queue;
+mod registrar;
+mod runs;
+mod schedules;
+mod spec;
+mod system;
+mod trigger;
+
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::shared::Shared;
+
+/// Every call below `/api/v1`.
+pub(crate) fn router() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .merge(schedules::router())
+        .merge(registrar::router())
+        .merge(queue::router())
+        .merge(outbox::router())
+        .merge(change::router())
+        .merge(bulk::router())
+        .merge(trigger::router())
+        .merge(runs::router())
+        .merge(audit::router())
+        .merge(system::router())
+        .merge(spec::router())
+}
