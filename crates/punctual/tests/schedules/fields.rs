@@ -132,8 +132,9 @@ fn a_word_that_is_meant_for_a_shell_and_words_of_the_table_are_understood() {
             .collect::<Vec<_>>()
     };
     assert_eq!((listed("enabled"), listed("disabled")), (vec![json!("a")], vec![json!("b")]));
-    let why = place.json("why a --at now").to_string();
-    assert!(why.contains("is not a tick of `@daily`") || why.contains("comes after it"), "{why}");
+    assert_eq!(place.json("why a --at now")["schedule"], "a");
+    let why = place.json("why a --at '2h ago'").to_string();
+    assert!(why.contains("the schedule did not exist yet"), "{why}");
     let (code, said) = place.refused("schedule delete a");
     assert_eq!(code, 2);
     assert!(said.ends_with("hint: name the schedule with `--name a`\n"), "{said}");
