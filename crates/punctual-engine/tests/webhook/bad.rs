@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{RunStatus, Status};
+use punctual_plan::{Delivery, RunStatus, Status};
 use punctual_store::RunRow;
 use tokio::sync::Notify;
 
 use super::server::{Reply, Server};
-use super::stage::{Stage, end, hasty, hook, span};
+use super::stage::{Ask, Stage, end, hasty, hook, span};
 
 /// How much memory this process has needed at most, in bytes.
 fn peak() -> u64 {
@@ -195,13 +195,7 @@ async fn what_is_not_public_is_refused_unless_it_is_allowed() {
 async fn a_run_that_may_happen_once_at_most_is_not_repeated_without_an_answer() {
     let (stage, server) = (Stage::new(), bad_days(Arc::default()).await);
     let serving = stage.serve().await;
-    let due = jiff::Timestamp::now() + SignedDuration::from_secs(1);
-    let spec = punctual_time::Once::at(due).into();
-    stage
-        .create("once", spec, hasty(server.url("/hang"), 300), |policy| {
-            policy.delivery = punctual_plan::Delivery::AtMostOnce;
-        })
-        .await;
+    stage.create("once", hasty(server.url("/hang"), 300), Ask::Once(Delivery::AtMostOnce)).await;
     let run = stage.ended("once", 1).await.remove(0);
     serving.stop().await;
     assert!(end(&run).starts_with("failed unanswered"), "{}", end(&run));
