@@ -232,6 +232,9 @@ impl FileSettings {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
                 Value::Array(_) if name == "workflow_executor" => value.to_string(),
+                Value::Array(words) if words.iter().all(Value::is_string) => {
+                    words.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+                }
                 Value::Bool(is_so) => if *is_so { "yes" } else { "no" }.to_owned(),
                 other => {
                     return Err(refuse(format!("`{name}` cannot be {other}"), "write a number or a word"));

@@ -124,6 +124,8 @@ fn targets() -> Vec<Value> {
         json!({"type": "webhook", "url": "https://a.example", "method": "PUT", "headers": {"X": "y"}, "body": "b",
                "secret": "s", "cloud_events": "structured"}),
         json!({"type": "webhook", "url": "http://a.example"}),
+        json!({"type": "webhook", "url": "https://a.example", "secret": ["s", "${env:OLD}"], "timeout": "3s", "connect_timeout": "500ms",
+               "redirects": 0, "client_certificate": "${file:/c}", "client_key": "${secret:k}", "ca_certificate": "${file:/a}"}),
         json!({"type": "message", "message": {"text": "hello"}}),
         json!({"type": "workflow", "workflow_id": "w", "version": 3, "circuit_breaker": {"reset_after": 1}}),
     ]

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 use punctual_engine::{BadRequest, check_header, check_text, check_url};
-use punctual_plan::{CONNECT_TIMEOUT, REDIRECTS_DEFAULT, REDIRECTS_MAX, Template, WEBHOOK_TIMEOUT, Webhook};
+use punctual_plan::{CONNECT_TIMEOUT, REDIRECTS_DEFAULT, Template, WEBHOOK_TIMEOUT, Webhook};
 
 use super::builder::Builder;
 use super::duration;
@@ -33,11 +33,6 @@ impl Builder<'_> {
         {
             self.refer(text.as_deref(), key, node);
         }
-        let redirects = raw.redirects.unwrap_or(REDIRECTS_DEFAULT);
-        if redirects > REDIRECTS_MAX {
-            let hint = format!("write at most `{REDIRECTS_MAX}`");
-            self.problems.add(node.place_of("redirects"), format!("`{redirects}` is too many"), hint);
-        }
         Webhook {
             url: raw.url,
             method: Word::of(raw.method).unwrap_or_default(),
@@ -49,7 +44,7 @@ impl Builder<'_> {
             connect_timeout: self
                 .wait(raw.connect_timeout.as_ref(), "connect_timeout", node)
                 .unwrap_or(CONNECT_TIMEOUT),
-            redirects,
+            redirects: raw.redirects.unwrap_or(REDIRECTS_DEFAULT),
             client_certificate: raw.client_certificate,
             client_key: raw.client_key,
             ca_certificate: raw.ca_certificate,

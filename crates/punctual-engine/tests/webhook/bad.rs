@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{RunStatus, Status};
+use punctual_plan::{Delivery, RunStatus, Status};
 use punctual_store::RunRow;
 use tokio::sync::Notify;
 
 use super::server::{Reply, Server};
-use super::stage::{Stage, end, hasty, hook, span};
+use super::stage::{Ask, Stage, end, hasty, hook, span};
 
 /// How much memory this process has needed at most, in bytes.
 fn peak() -> u64 {
@@ -37,6 +37,38 @@ async fn bad_days(release: Arc<Notify>) -> Server {
     })
     .await
 }
+
+/// How each bad day ends, and after how many attempts.
+const ENDS: [(&str, &str, usize); 10] = [
+    ("hang", "failed unanswered: it was asked and did not answer: URL gave no answer within 0.4 s", 3),
+    (
+        "drip",
+        "failed unanswered: it was asked and did not answer: URL answered 200, but its answer did not end within 0.4 s",
+        3,
+    ),
+    (
+        "break",
+        "failed unanswered: it was asked and did not answer: URL answered 200, but its answer broke off: end of file \
+         before message length reached",
+        3,
+    ),
+    (
+        "close",
+        "failed unanswered: it was asked and did not answer: URL: connection closed before message completed",
+        3,
+    ),
+    ("gone", "failed gone: URL answered 410: it wants nothing more, and the schedule was disabled", 1),
+    ("busy", "success", 2),
+    ("fails", "failed http_status: URL answered 500", 3),
+    ("missing", "failed http_status: URL answered 404", 1),
+    (
+        "private",
+        "failed address_refused: http://10.0.0.1/inside leads to 10.0.0.1, to which nothing may be sent \
+         (`allow_private_targets`)",
+        1,
+    ),
+    ("huge", "success", 1),
+];
 
 fn attempts(run: &RunRow) -> usize {
     run.run.attempts.len()
@@ -71,43 +103,8 @@ async fn every_bad_day_ends_rightly_and_delays_nobody() {
     });
     assert!(beside.count() >= 2, "others came and went meanwhile");
 
-    let unanswered = "failed unanswered: it was asked and did not answer:";
-    for (name, expected, tries) in [
-        ("hang", format!("{unanswered} {} gave no answer within 0.4 s", url("/hang")), 3),
-        (
-            "drip",
-            format!("{unanswered} {} answered 200, but its answer did not end within 0.4 s", url("/drip")),
-            3,
-        ),
-        (
-            "break",
-            format!(
-                "{unanswered} {} answered 200, but its answer broke off: end of file before message length reached",
-                url("/break")
-            ),
-            3,
-        ),
-        ("close", format!("{unanswered} {}: connection closed before message completed", url("/close")), 3),
-        (
-            "gone",
-            format!(
-                "failed gone: {} answered 410: it wants nothing more, and the schedule was disabled",
-                url("/gone")
-            ),
-            1,
-        ),
-        ("busy", "success".to_owned(), 2),
-        ("fails", format!("failed http_status: {} answered 500", url("/fails")), 3),
-        ("missing", format!("failed http_status: {} answered 404", url("/missing")), 1),
-        (
-            "private",
-            "failed address_refused: http://10.0.0.1/inside leads to 10.0.0.1, to which nothing may be sent \
-             (`allow_private_targets`)"
-                .to_owned(),
-            1,
-        ),
-        ("huge", "success".to_owned(), 1),
-    ] {
+    for (name, expected, tries) in ENDS {
+        let expected = expected.replace("URL", &url(&format!("/{name}")));
         let run = stage.whole(&stage.ended(name, 1).await[0]).await;
         assert_eq!(end(&run), expected, "{name}");
         assert_eq!(attempts(&run).max(1), tries, "{name}");
@@ -195,13 +192,7 @@ async fn what_is_not_public_is_refused_unless_it_is_allowed() {
 async fn a_run_that_may_happen_once_at_most_is_not_repeated_without_an_answer() {
     let (stage, server) = (Stage::new(), bad_days(Arc::default()).await);
     let serving = stage.serve().await;
-    let due = jiff::Timestamp::now() + SignedDuration::from_secs(1);
-    let spec = punctual_time::Once::at(due).into();
-    stage
-        .create("once", spec, hasty(server.url("/hang"), 300), |policy| {
-            policy.delivery = punctual_plan::Delivery::AtMostOnce;
-        })
-        .await;
+    stage.create("once", hasty(server.url("/hang"), 300), Ask::Once(Delivery::AtMostOnce)).await;
     let run = stage.ended("once", 1).await.remove(0);
     serving.stop().await;
     assert!(end(&run).starts_with("failed unanswered"), "{}", end(&run));

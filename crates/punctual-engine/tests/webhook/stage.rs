@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, Engine, HostTargets, Label, Settings, Stopped, SystemClock, Vault};
 use punctual_plan::{
-    Action, Cursor, RunStatus, Schedule, ScheduleId, Status, Subject, Webhook, Window, plan,
+    Action, Cursor, Delivery, RunStatus, Schedule, ScheduleId, Status, Subject, Webhook, Window, plan,
 };
 use punctual_store::{
     Access, Cut, DocumentKind, NewDocument, RunFilter, RunRow, ScheduleRow, ScheduleWrite, Scope, Selector,
@@ -24,6 +24,14 @@ pub(crate) struct Stage {
     pub(crate) eyes: Sqlite,
     /// Where requests may go beside public addresses.
     pub(crate) reach: &'static str,
+}
+
+/// When a schedule fires.
+pub(crate) enum Ask {
+    /// Once, within two seconds.
+    Once(Delivery),
+    /// Every second.
+    EverySecond,
 }
 
 /// An engine that runs.
@@ -63,22 +71,21 @@ impl Stage {
 
     /// A schedule that fires once, at once, and is tried again after a few milliseconds.
     pub(crate) async fn once(&self, name: &str, webhook: Webhook) {
-        let due = SystemClock.now() + SignedDuration::from_secs(1);
-        self.create(name, Once::at(due).into(), webhook, |_| ()).await;
+        self.create(name, webhook, Ask::Once(Delivery::AtLeastOnce)).await;
     }
 
     /// A schedule that fires every second.
     pub(crate) async fn every_second(&self, name: &str, webhook: Webhook) {
-        self.create(name, "* * * * * *".parse::<Cron>().expect("a spec").into(), webhook, |_| ()).await;
+        self.create(name, webhook, Ask::EverySecond).await;
     }
 
-    pub(crate) async fn create(
-        &self,
-        name: &str,
-        spec: Spec,
-        webhook: Webhook,
-        change: impl FnOnce(&mut punctual_plan::Policy),
-    ) {
+    pub(crate) async fn create(&self, name: &str, webhook: Webhook, ask: Ask) {
+        let (spec, delivery): (Spec, Delivery) = match ask {
+            Ask::Once(delivery) => {
+                (Once::at(SystemClock.now() + SignedDuration::from_secs(1)).into(), delivery)
+            }
+            Ask::EverySecond => ("* * * * * *".parse::<Cron>().expect("a spec").into(), Delivery::default()),
+        };
         let now = SystemClock.now();
         let id = ScheduleId::of_name("default", name);
         let mut definition =
@@ -86,7 +93,7 @@ impl Stage {
         definition.payload = serde_json::from_str(r#"{"size": 3, "say": "a \"b\""}"#).expect("an object");
         let policy = Arc::make_mut(&mut definition.policy);
         policy.launch.delay = SignedDuration::from_millis(20);
-        change(policy);
+        policy.delivery = delivery;
         let definition = Arc::new(definition);
         let subject = Subject::of(&definition, Cursor::starting(now)).expect("it has ticks");
         let plan = Some(plan(&subject, Window::at(now)));

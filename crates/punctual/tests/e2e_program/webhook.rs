@@ -125,3 +125,24 @@ fn a_private_address_is_refused_unless_the_setting_allows_it() {
     assert!(why(&person, "inside", &run).contains("to which nothing may be sent (`allow_private_targets`)"));
     assert!(asked.try_recv().is_err(), "nobody was asked");
 }
+
+#[test]
+fn a_proxy_of_the_environment_is_ignored_and_a_host_without_authorities_can_send() {
+    let (person, (port, asked)) = (Person::new(), server());
+    let url = format!("http://127.0.0.1:{port}/200");
+    person.json(&["schedule", "create", "--name", "plain", "--cron", "* * * * * *", "--webhook", &url]);
+    let nowhere = "http://127.0.0.1:9/".to_owned();
+    let variables = [
+        ("HTTP_PROXY", nowhere.clone()),
+        ("http_proxy", nowhere.clone()),
+        ("ALL_PROXY", nowhere),
+        ("SSL_CERT_FILE", "/nonexistent".to_owned()),
+        ("SSL_CERT_DIR", "/nonexistent".to_owned()),
+        ("PUNCTUAL_ALLOW_PRIVATE_TARGETS", "127.0.0.0/8".to_owned()),
+    ];
+    let mut serving = person.serve_with(&variables);
+    serving.wait_for("\"success\"");
+    serving.stop();
+    assert_eq!(asked.recv().expect("a request").path, "/200");
+    assert_eq!(run(&person, "plain", "success")["output"], "heard");
+}

@@ -39,6 +39,11 @@ fn a_flag_counts_before_the_environment_that_before_the_file_that_before_the_def
     assert_eq!((&all["keep_runs"]["value"], &all["keep_runs"]["source"]), (&"7d".into(), &"file".into()));
     assert_eq!(all["default_catchup_policy"]["value"], "run_all_capped");
     assert_eq!(all["lookahead_ms"]["value"], 60_000);
+    let allowed = |line: &[&str]| shown(&person, line, &[])["allow_private_targets"]["value"].clone();
+    assert_eq!((allowed(&[]), allowed(&["--allow-private-targets"])), ("no".into(), "yes".into()));
+    let settings = "settings: {allow_private_targets: [10.0.0.0/8, hooks.internal]}";
+    std::fs::write(folder.join("punctual.yaml"), settings).expect("written");
+    assert_eq!(allowed(&[]), "10.0.0.0/8, hooks.internal");
 }
 
 #[test]
@@ -55,6 +60,11 @@ fn a_value_that_cannot_be_meant_is_refused_wherever_it_stands() {
             assert!(error.replace(&path, "s.yaml").starts_with(said), "{error}");
         }
     };
+    check(
+        "",
+        &["--allow-private-targets", "10.0.0.0/99"],
+        "error: `10.0.0.0/99` cannot be `allow_private_targets` (flag --allow-private-targets)\nhint: write `no`, `yes`",
+    );
     check(
         "",
         &["--tick-ms", "0"],

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use reqwest::dns::Resolve;
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client};
+use reqwest::{Certificate, Client, ClientBuilder};
 
 use super::Reach;
 use super::fill::Identity;
@@ -61,7 +61,23 @@ impl Clients {
         Ok(client)
     }
 
+    /// Makes a client; on a host that has no authorities at all, one that trusts only those that are named.
     fn make(&self, line: &Line) -> Result<Client, String> {
+        let failed = |error: &reqwest::Error| format!("cannot prepare a connection: {}", why(error));
+        match self.builder(line, Trust::Host)?.build() {
+            Ok(client) => Ok(client),
+            Err(problem) => {
+                let named = self.builder(line, Trust::Named)?.build().map_err(|error| failed(&error))?;
+                tracing::warn!(
+                    problem = why(&problem),
+                    "web requests trust no authority but those that they name"
+                );
+                Ok(named)
+            }
+        }
+    }
+
+    fn builder(&self, line: &Line, trust: Trust) -> Result<ClientBuilder, String> {
         let guarded = Guarded { names: Arc::clone(&self.names), reach: Arc::clone(&self.reach) };
         let mut builder = Client::builder()
             // What the environment says about proxies would lead past every check of addresses.
@@ -73,16 +89,12 @@ impl Clients {
             .pool_idle_timeout(IDLE_FOR)
             .http1_max_headers(HEADERS_MAX)
             .referer(false);
-        let Identity { certificate, key, authorities } = &line.identity;
-        if let Some(authorities) = authorities {
-            let read = Certificate::from_pem_bundle(authorities.as_bytes());
-            let read = read.map_err(|error| format!("`ca_certificate` cannot be read: {}", why(&error)))?;
-            if read.is_empty() {
-                return Err("`ca_certificate` holds no certificate".to_owned());
-            }
-            builder = builder.tls_certs_merge(read);
-        }
-        if let (Some(certificate), Some(key)) = (certificate, key) {
+        let authorities = authorities(line.identity.authorities.as_deref())?;
+        builder = match trust {
+            Trust::Host => builder.tls_certs_merge(authorities),
+            Trust::Named => builder.tls_certs_only(authorities),
+        };
+        if let (Some(certificate), Some(key)) = (&line.identity.certificate, &line.identity.key) {
             let both = format!("{certificate}\n{key}\n");
             let read = reqwest::Identity::from_pem(both.as_bytes());
             let read = read.map_err(|error| {
@@ -90,8 +102,24 @@ impl Clients {
             })?;
             builder = builder.identity(read);
         }
-        builder.build().map_err(|error| format!("cannot prepare a connection: {}", why(&error)))
+        Ok(builder)
     }
+}
+
+/// Whose certificates are believed.
+#[derive(Clone, Copy)]
+enum Trust {
+    /// Those of the host, and those that are named.
+    Host,
+    /// Those that are named.
+    Named,
+}
+
+fn authorities(text: Option<&str>) -> Result<Vec<Certificate>, String> {
+    let Some(text) = text else { return Ok(Vec::new()) };
+    let read = Certificate::from_pem_bundle(text.as_bytes());
+    let read = read.map_err(|error| format!("`ca_certificate` cannot be read: {}", why(&error)))?;
+    if read.is_empty() { Err("`ca_certificate` holds no certificate".to_owned()) } else { Ok(read) }
 }
 
 /// The innermost of what went wrong, which says most.

@@ -16,7 +16,7 @@ mod sign;
 use std::time::Duration;
 
 use jiff::SignedDuration;
-use punctual_plan::{Fence, Outcome, RunKey, Webhook};
+use punctual_plan::{Fence, Outcome, REDIRECTS_MAX, RunKey, Webhook};
 use punctual_store::{Begun, Commit, Entrusted, Launchable, Scope, Store};
 use tokio::time::{Instant, sleep};
 use tracing::{error, info};
@@ -89,7 +89,7 @@ impl Webhooks {
             prepared,
             connect_timeout: length(post.webhook.connect_timeout),
             timeout: length(post.webhook.timeout),
-            redirects: post.webhook.redirects,
+            redirects: post.webhook.redirects.min(REDIRECTS_MAX),
         };
         let sent = tokio::select! {
             biased;

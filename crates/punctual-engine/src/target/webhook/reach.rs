@@ -77,7 +77,7 @@ enum Kind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     /// Whether private networks are allowed as a whole.
-    private: bool,
+    allows_private: bool,
     ranges: Vec<Range>,
     hosts: Vec<String>,
 }
@@ -128,10 +128,10 @@ impl Reach {
             return None;
         }
         match kind(address)? {
-            Kind::Private(_) if self.private => None,
+            Kind::Private(_) if self.allows_private => None,
             Kind::Private(what) | Kind::Closed(what) => Some(what),
             Kind::Standing => match meant.and_then(kind)? {
-                Kind::Private(_) if self.private => None,
+                Kind::Private(_) if self.allows_private => None,
                 Kind::Private(what) | Kind::Closed(what) => Some(what),
                 Kind::Standing => None,
             },
@@ -173,7 +173,7 @@ impl std::str::FromStr for Reach {
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
             match word.to_ascii_lowercase().as_str() {
                 "no" | "none" | "false" => {}
-                "yes" | "all" | "true" => reach.private = true,
+                "yes" | "all" | "true" => reach.allows_private = true,
                 _ => match Range::parse(word) {
                     Some(range) => reach.ranges.push(range),
                     None if is_host(word) => reach.hosts.push(word.trim_end_matches('.').to_owned()),
