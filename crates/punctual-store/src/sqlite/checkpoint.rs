@@ -162,8 +162,7 @@ mod tests {
         let fill = || writing.execute_batch("INSERT INTO t VALUES (zeroblob(1000000))").unwrap();
         writing.execute_batch("CREATE TABLE t (x)").unwrap();
         fill();
-        let (small, large) =
-            (Sizes { soft: 10, hard: 1_000_000 }, Sizes { soft: 10, hard: 100_000_000 });
+        let (small, large) = (Sizes { soft: 10, hard: 1_000_000 }, Sizes { soft: 10, hard: 100_000_000 });
         assert!(mover.checkpoint("NOOP").left > 1_000_000);
         mover.look(large);
         assert_eq!(mover.checkpoint("NOOP").left, 0, "moved");

@@ -20,7 +20,7 @@ use crate::{Error, Retained, Retention};
 /// Rows that are removed in one transaction, however many a step may take: a few milliseconds of the writer.
 const PIECE_MAX: usize = 100;
 
-/// After each piece others have the writer to themselves for twice as long as it took, and at most for this long.
+/// After each piece others have the writer to themselves for as long as it took, and at most for this long.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
 /// No piece begins when a row is due within this time, or overdue: longer than a piece takes, so that whoever admits the
@@ -98,7 +98,7 @@ impl Sqlite {
             let digested = self.writer.run_aside(move |db| digest(db, &piece, &wanted, now)).await?;
             removed += digested.removed;
             done += digested.seen;
-            tokio::time::sleep((started.elapsed() * 2).min(PAUSE_MAX)).await;
+            tokio::time::sleep(started.elapsed().min(PAUSE_MAX)).await;
         }
         Ok(removed)
     }

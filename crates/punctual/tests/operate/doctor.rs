@@ -145,7 +145,6 @@ fn a_definition_that_cannot_be_read_is_found() {
     let person = Person::new();
     alter(&person, async |stage| stage.create(hourly("a"), Timestamp::now()).await);
     let script = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); \
-                  db.execute(\"UPDATE schedules SET definition = replace(definition, 'UTC', 'Mars/Base')\"); \
                   db.execute(\"UPDATE schedule_versions SET definition = replace(definition, 'UTC', 'Mars/Base')\"); \
                   db.commit()";
     let status = std::process::Command::new("python3").args(["-c", script]).arg(person.database()).status();
