@@ -28,6 +28,9 @@ const RUNS_A_SECOND: u32 = SCHEDULES / 60;
 /// How long the runs are watched without retention, before it and again after it.
 const WATCHED: Duration = Duration::from_secs(20);
 
+/// How long the runs go on before they are watched.
+const SETTLED: Duration = Duration::from_secs(5);
+
 /// Callers that fill the database beforehand.
 const CALLERS: usize = 4;
 
@@ -76,19 +79,18 @@ async fn watch<S: Store>(store: Arc<S>, lanes: u16, out: (u32, &mut Sheet)) -> R
     ours::create(&store, workload, CALLERS).await?;
     let ours = Arc::new(Ours::join(store, lanes).await?);
     let filled = fill(&ours, workload).await?;
+    // What fell due while the ledger was filled is late for no other reason.
+    stretch(&ours, tokio::time::sleep(SETTLED)).await?;
     for phase in ["without", "with", "without"] {
         let start = Instant::now();
-        let stop = Arc::new(AtomicBool::new(false));
-        let pace = tokio::spawn(pace(Arc::clone(&ours), Arc::clone(&stop)));
-        let removed = match phase {
-            "with" => retain(&ours, filled).await,
+        let (lateness, removed) = match phase {
+            "with" => stretch(&ours, retain(&ours, filled)).await?,
             _ => {
-                tokio::time::sleep(WATCHED).await;
-                Ok(0)
+                let (lateness, ()) = stretch(&ours, tokio::time::sleep(WATCHED)).await?;
+                (lateness, Ok(0))
             }
         };
-        stop.store(true, Ordering::Relaxed);
-        let (lateness, removed, seconds) = (pace.await??, removed?, start.elapsed().as_secs_f64());
+        let (removed, seconds) = (removed?, start.elapsed().as_secs_f64());
         let rate = removed as f64 / seconds;
         let (p50, p99, max) = (lateness.at(0.5), lateness.at(0.99), lateness.at(1.0));
         let line = vec![
@@ -110,6 +112,18 @@ async fn watch<S: Store>(store: Arc<S>, lanes: u16, out: (u32, &mut Sheet)) -> R
         sheet.show_last();
     }
     Ok(())
+}
+
+/// Lets the runs go on while something else is done; gives how late they were, and what the other came to.
+async fn stretch<S: Store, T>(
+    ours: &Arc<Ours<S>>,
+    beside: impl Future<Output = T>,
+) -> Result<(Lateness, T), Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let pace = tokio::spawn(pace(Arc::clone(ours), Arc::clone(&stop)));
+    let result = beside.await;
+    stop.store(true, Ordering::Relaxed);
+    Ok((pace.await??, result))
 }
 
 /// Lets virtual time catch up with the clock; gives the instant up to which the ledger is full.

@@ -34,11 +34,11 @@ impl Database {
     /// When the text names a database that this version cannot use, or no data folder is known.
     ///
     /// ```
-    /// use punctual::Database;
+    /// use punctual_app::Database;
     ///
     /// assert_eq!(Database::choose(Some("sqlite:jobs.db"))?.to_string(), "jobs.db");
     /// assert_eq!(Database::choose(Some("postgres://ada:secret@db/jobs"))?.to_string(), "postgres://ada@db/jobs");
-    /// # Ok::<(), punctual::Failure>(())
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     pub fn choose(text: Option<&str>) -> Result<Self, Failure> {
         match text {

@@ -10,10 +10,10 @@ use crate::Failure;
 /// When it is no address, or reaches beyond loopback.
 ///
 /// ```
-/// assert!(punctual::listen_address("127.0.0.1:7424")?.is_some());
-/// assert!(punctual::listen_address("none")?.is_none());
-/// assert!(punctual::listen_address("0.0.0.0:7424").is_err());
-/// # Ok::<(), punctual::Failure>(())
+/// assert!(punctual_app::listen_address("127.0.0.1:7424")?.is_some());
+/// assert!(punctual_app::listen_address("none")?.is_none());
+/// assert!(punctual_app::listen_address("0.0.0.0:7424").is_err());
+/// # Ok::<(), punctual_app::Failure>(())
 /// ```
 pub fn listen_address(text: &str) -> Result<Option<SocketAddr>, Failure> {
     if text == "none" {

@@ -16,7 +16,7 @@ const HINT: &str = "write `7 days ago`, `2h ago`, `yesterday`, `2026-11-15`, `20
 /// ```
 /// let now = "2026-11-15T12:00:00Z".parse()?;
 /// let zone = punctual_time::Zone::get("Europe/Paris")?;
-/// let read = |text: &str| punctual::moment(text, &zone, now).map(|at| at.to_string());
+/// let read = |text: &str| punctual_app::moment(text, &zone, now).map(|at| at.to_string());
 /// assert_eq!(read("7 days ago")?, "2026-11-08T12:00:00Z");
 /// assert_eq!(read("90m ago")?, "2026-11-15T10:30:00Z");
 /// assert_eq!(read("2026-11-15")?, "2026-11-14T23:00:00Z");

@@ -204,9 +204,9 @@ impl FileSettings {
     /// Reads the `settings:` of a text.
     ///
     /// ```
-    /// let file = punctual::FileSettings::parse("punctual.yaml", "settings: {tick_ms: 500}")?;
+    /// let file = punctual_app::FileSettings::parse("punctual.yaml", "settings: {tick_ms: 500}")?;
     /// assert_eq!(file.given["tick_ms"], "500");
-    /// # Ok::<(), punctual::Failure>(())
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     ///
     /// # Errors
@@ -269,7 +269,7 @@ impl Settings {
     /// Finds each value: a flag counts before the environment, that before the file, that before the default.
     ///
     /// ```
-    /// use punctual::{FileSettings, Given, Settings, Source};
+    /// use punctual_app::{FileSettings, Given, Settings, Source};
     ///
     /// let file = FileSettings::parse("punctual.yaml", "settings: {tick_ms: 500, lookahead_ms: 30000}")?;
     /// let env = |name: &str| (name == "PUNCTUAL_TICK_MS").then(|| "250".to_owned());
@@ -277,7 +277,7 @@ impl Settings {
     /// assert_eq!(settings.pace().tick.as_millis(), 250);
     /// assert_eq!(settings.get("lookahead_ms").source, Source::File("punctual.yaml".to_owned()));
     /// assert_eq!(settings.get("keep_runs").source, Source::Default);
-    /// # Ok::<(), punctual::Failure>(())
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     ///
     /// # Errors

@@ -12,8 +12,8 @@ use crate::Failure;
 /// When `local` is asked for and the host does not say in which zone it is.
 ///
 /// ```
-/// assert_eq!(punctual::zone_name("Europe/Paris")?, "Europe/Paris");
-/// # Ok::<(), punctual::Failure>(())
+/// assert_eq!(punctual_app::zone_name("Europe/Paris")?, "Europe/Paris");
+/// # Ok::<(), punctual_app::Failure>(())
 /// ```
 pub fn zone_name(name: &str) -> Result<String, Failure> {
     if !name.eq_ignore_ascii_case("local") {

@@ -8,7 +8,10 @@ use punctual_time::{Cron, Timing, Zone};
 use serde_json::{Value, json};
 
 fn object(value: Value) -> Object {
-    value.as_object().cloned().expect("an object")
+    match value {
+        Value::Object(object) => object,
+        other => panic!("{other} is no object"),
+    }
 }
 
 fn schedule() -> Schedule {
@@ -37,10 +40,10 @@ fn facts(schedule: &Schedule) -> Facts<'_> {
 }
 
 /// What a value of a template becomes.
-fn check(value: Value, expected: Value) {
-    let (schedule, template) = (schedule(), object(json!({"it": value})));
+fn check(value: impl Into<Value>, expected: impl Into<Value>) {
+    let (schedule, template) = (schedule(), object(json!({"it": value.into()})));
     assert_eq!(check_message(&template, &schedule.payload), Ok(()), "{template:?}");
-    assert_eq!(message_event(&template, &facts(&schedule))["it"], expected, "{template:?}");
+    assert_eq!(message_event(&template, &facts(&schedule))["it"], expected.into(), "{template:?}");
 }
 
 #[test]

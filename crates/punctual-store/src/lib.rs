@@ -22,6 +22,7 @@ mod postgres;
 mod row;
 mod sqlite;
 mod stored;
+mod text;
 
 use std::future::Future;
 

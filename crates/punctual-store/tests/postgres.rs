@@ -176,8 +176,8 @@ async fn a_duplicate_tells_nothing_of_another_org() {
             .await
             .unwrap();
         let insert = format!(
-            "INSERT INTO schedules (org, id, name, tags, spec, definition, version, created_at, updated_at) \
-             VALUES (1, 'x-{name}', '{name}', '[]', '', '{{}}', 1, 0, 0)"
+            "INSERT INTO schedules (org, id, name, tags, spec, version, created_at, updated_at) \
+             VALUES (1, 'x-{name}', '{name}', '[]', '', 1, 0, 0)"
         );
         said.push(client.execute(&insert, &[]).await.unwrap_err().code().cloned());
         client.batch_execute("ROLLBACK").await.unwrap();

@@ -27,14 +27,20 @@ use punctual_store::{Access, AnyStore, Postgres, PostgresSettings, Sqlite};
 /// Anything that goes wrong ends the process, which whoever started it notices.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tasks on a file; each writes several batches side by side, as many together as one group commit may well hold.
-const TASKS_SQLITE: u16 = 16;
+/// Tasks on a file: so few that a group commit holds only some of their calls, and there are many commits.
+const TASKS_SQLITE: u16 = 3;
 
-/// Tasks on a server; each writes several batches side by side.
+/// Rows that each of them reads at once and writes by batches side by side.
+const READ_SQLITE: usize = 2;
+
+/// Tasks on a server, where every call is a commit of its own.
 const TASKS_POSTGRES: u16 = 8;
 
-/// Connections to a server.
-const CONNECTIONS: usize = 8;
+/// Rows that each of them reads at once and writes by batches side by side.
+const READ_POSTGRES: usize = 32;
+
+/// Connections to a server: more than its cores, so that one is at work while others wait for the disk or for a row.
+const CONNECTIONS: usize = 12;
 
 const USAGE: &str = "hammer DATABASE NOTES FROM [EARLIER]";
 

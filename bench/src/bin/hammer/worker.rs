@@ -18,9 +18,6 @@ use crate::notes::Submit;
 /// Rows in one batch: the smallest make the most commits.
 const BATCH: usize = 1;
 
-/// Rows that are read at once and written by several batches side by side.
-const READ: usize = 32;
-
 /// Rounds in one second of the virtual clock; a row that stays stale must not stop it.
 const ROUNDS_MAX: u32 = 40;
 
@@ -31,7 +28,7 @@ pub(crate) async fn work(node: Arc<Node>, number: u16, mut flights: Vec<Flight>)
     loop {
         let now = node.clock.now();
         for _ in 0..ROUNDS_MAX {
-            let ask = Ask { now, whose: Whose::Own(shards.clone()), limit: READ };
+            let ask = Ask { now, whose: Whose::Own(shards.clone()), limit: read_max(&node) };
             let is_busy = node.create_next(now).await?
                 | plan_some(&node, ask.clone()).await?
                 | admit_some(&node, ask, &mut flights).await?
@@ -44,12 +41,17 @@ pub(crate) async fn work(node: Arc<Node>, number: u16, mut flights: Vec<Flight>)
     }
 }
 
+/// Rows that are read at once and written by several batches side by side.
+fn read_max(node: &Node) -> usize {
+    if node.is_server() { crate::READ_POSTGRES } else { crate::READ_SQLITE }
+}
+
 /// Takes any row that is due, whoever's it is, as the repair sweep does: it races with all others.
 pub(crate) async fn sweep(node: Arc<Node>) -> Result<(), Failure> {
     let mut flights = Vec::new();
     loop {
         let now = node.clock.now();
-        let ask = Ask { now, whose: Whose::Late(SignedDuration::ZERO), limit: READ };
+        let ask = Ask { now, whose: Whose::Late(SignedDuration::ZERO), limit: read_max(&node) };
         let is_busy = plan_some(&node, ask.clone()).await?
             | admit_some(&node, ask, &mut flights).await?
             | settle_some(&node, now, &mut flights).await?;

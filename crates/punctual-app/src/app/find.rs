@@ -59,8 +59,8 @@ pub fn zone_of(row: &ScheduleRow) -> Zone {
 /// When it is neither.
 ///
 /// ```
-/// assert_eq!(punctual::run_named("run-12")?.0, 12);
-/// # Ok::<(), punctual::Failure>(())
+/// assert_eq!(punctual_app::run_named("run-12")?.0, 12);
+/// # Ok::<(), punctual_app::Failure>(())
 /// ```
 pub fn run_named(text: &str) -> Result<RunKey, Failure> {
     let number =

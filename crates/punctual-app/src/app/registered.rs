@@ -135,8 +135,8 @@ pub struct StartRun {
 /// ```
 /// use punctual_plan::RunStatus;
 ///
-/// assert_eq!(punctual::executor_status(RunStatus::Running), "STARTED");
-/// assert_eq!(punctual::executor_status(RunStatus::Missed), "SKIPPED");
+/// assert_eq!(punctual_app::executor_status(RunStatus::Running), "STARTED");
+/// assert_eq!(punctual_app::executor_status(RunStatus::Missed), "SKIPPED");
 /// ```
 pub fn executor_status(status: RunStatus) -> &'static str {
     match status {

@@ -33,10 +33,10 @@ impl Deployment {
     /// ```
     /// let dag = r#"{"id": "report", "version": 2, "nodes": [{"id": "load"}],
     ///     "triggers": [{"id": "daily", "type": "schedule_based", "cron_expr": "0 6 * * *"}]}"#;
-    /// let deployment = punctual::Deployment::read(dag, None, None)?;
+    /// let deployment = punctual_app::Deployment::read(dag, None, None)?;
     /// assert_eq!(deployment.workflow.document(), "report@2");
-    /// assert!(punctual::Deployment::read(dag, Some("other"), None).is_err());
-    /// # Ok::<(), punctual::Failure>(())
+    /// assert!(punctual_app::Deployment::read(dag, Some("other"), None).is_err());
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     ///
     /// # Errors

@@ -75,9 +75,9 @@ impl<'a> Names<'a> {
     ///
     /// ```
     /// let text = "schedules: [{name: a, cron: 0 3 * * *, target: {type: process, argv: [x]}}]";
-    /// let declared = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
+    /// let declared = punctual_app::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
     /// assert_eq!(declared.names().get(declared.schedules[0].definition.id), Some("a"));
-    /// # Ok::<(), punctual::Failure>(())
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     pub fn get(&self, id: ScheduleId) -> Option<&str> {
         self.0.get(&id).copied()

@@ -78,14 +78,14 @@ fn is_address(text: &str) -> bool {
 /// Reads an executor from one text: an address, a program, or a program and its arguments as a JSON list.
 ///
 /// ```
-/// use punctual::declare::executor;
+/// use punctual_app::declare::executor;
 /// use punctual_plan::{Executor, Process};
 ///
 /// let argv = Process::new(["dag-runner", "--all"]);
 /// assert_eq!(executor(r#"["dag-runner", "--all"]"#)?, Executor::Process(argv));
 /// assert!(matches!(executor("https://example.com/dags")?, Executor::Webhook(_)));
 /// assert!(executor("dag-runner --all").is_err());
-/// # Ok::<(), punctual::Failure>(())
+/// # Ok::<(), punctual_app::Failure>(())
 /// ```
 ///
 /// # Errors

@@ -20,13 +20,13 @@ const DAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday",
 /// they make the same definition. Of an interval the instant is told from which it is reckoned.
 ///
 /// ```
-/// use punctual::declare::{export, read_text};
+/// use punctual_app::declare::{export, read_text};
 ///
 /// let text = "schedules: [{name: a, cron: 0 3 * * *, if_running: skip, target: {type: process, argv: [x]}}]";
 /// let declared = read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
 /// let keys = serde_json::Value::Object(export(&declared.schedules[0].definition, &|_| None));
 /// assert_eq!(keys.to_string(), r#"{"name":"a","cron":"0 3 * * *","target":{"type":"process","argv":["x"]}}"#);
-/// # Ok::<(), punctual::Failure>(())
+/// # Ok::<(), punctual_app::Failure>(())
 /// ```
 pub fn export(schedule: &Schedule, names: &dyn Fn(ScheduleId) -> Option<String>) -> Map<String, Value> {
     let called = |id: ScheduleId| names(id).unwrap_or_else(|| id.to_string());

@@ -30,9 +30,9 @@ impl Schedule {
     ///
     /// ```
     /// let text = "schedules: [{name: a, cron: 0 3 * * *, target: {type: process, argv: [x]}}]";
-    /// let declared = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
+    /// let declared = punctual_app::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
     /// assert_eq!(declared.schedules[0].describe(&declared.names()), "Every day at 03:00");
-    /// # Ok::<(), punctual::Failure>(())
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     pub fn describe(&self, names: &Names<'_>) -> String {
         match (&self.definition.when, self.after_start) {

@@ -25,13 +25,13 @@ pub struct Defaults {
 /// What schedules may refer to beside what is declared with them.
 ///
 /// ```
-/// use punctual::declare::{Ground, read_keys};
+/// use punctual_app::declare::{Ground, read_keys};
 ///
 /// let keys = serde_json::json!({"name": "backup", "cron": "0 3 * * *", "target": {"type": "queue", "queue": "q"}});
 /// let ground = Ground::alone(jiff::Timestamp::UNIX_EPOCH);
 /// let schedule = read_keys(keys.as_object().unwrap(), &ground, &|key| key.to_owned())?;
 /// assert_eq!(schedule.definition.name, "backup");
-/// # Ok::<(), punctual::Failure>(())
+/// # Ok::<(), punctual_app::Failure>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Ground {

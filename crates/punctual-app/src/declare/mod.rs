@@ -84,16 +84,16 @@ pub fn read_over(path: &Path, ground: &Ground, overlays: &[Overlay]) -> Result<D
 ///
 /// ```
 /// let text = "schedules: [{name: backup, cron: 0 3 * * *, target: {type: process, argv: [backup]}}]";
-/// let declared = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
+/// let declared = punctual_app::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH)?;
 /// assert_eq!(declared.schedules[0].definition.name, "backup");
 ///
 /// let text = "schedules:\n- name: backup\n  crom: 0 3 * * *";
-/// let failure = punctual::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH).unwrap_err();
+/// let failure = punctual_app::declare::read_text("jobs.yaml", text, jiff::Timestamp::UNIX_EPOCH).unwrap_err();
 /// assert_eq!(
 ///     failure.to_string(),
 ///     "error: jobs.yaml:3:3: `crom` is not a key here\n  3 |   crom: 0 3 * * *\nhint: did you mean `cron`?"
 /// );
-/// # Ok::<(), punctual::Failure>(())
+/// # Ok::<(), punctual_app::Failure>(())
 /// ```
 ///
 /// # Errors

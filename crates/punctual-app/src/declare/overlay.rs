@@ -21,7 +21,7 @@ impl Overlay {
     /// Reads `KEY=VALUE` or `NAME:KEY=VALUE`.
     ///
     /// ```
-    /// use punctual::declare::Overlay;
+    /// use punctual_app::declare::Overlay;
     ///
     /// assert!(Overlay::parse("catch_up=spread").is_ok());
     /// assert!(Overlay::parse("backup:retry_after=5m").is_ok());

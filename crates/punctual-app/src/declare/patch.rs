@@ -10,7 +10,7 @@ use super::when::{MEANINGFUL, WAYS};
 /// Keys by their path, such as `grace` or `launch.attempts`, with what they become; nothing clears one.
 ///
 /// ```
-/// use punctual::declare::Patch;
+/// use punctual_app::declare::Patch;
 /// use serde_json::json;
 ///
 /// let mut keys = json!({"every": "5m", "anchor": "last_start", "grace": "10s"});
@@ -39,7 +39,7 @@ impl Patch {
     /// The changes as keys: `null` clears one, and those of a group stand in it.
     ///
     /// ```
-    /// use punctual::declare::Patch;
+    /// use punctual_app::declare::Patch;
     /// use serde_json::json;
     ///
     /// let mut patch = Patch::default();

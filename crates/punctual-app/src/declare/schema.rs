@@ -16,7 +16,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(build);
 /// The JSON Schema of a file of schedules.
 ///
 /// ```
-/// let schema = punctual::declare::schema();
+/// let schema = punctual_app::declare::schema();
 /// assert!(schema["properties"]["schedules"].is_object());
 /// ```
 pub fn schema() -> &'static Value {

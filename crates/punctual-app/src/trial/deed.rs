@@ -35,10 +35,10 @@ impl Deed {
     /// Reads `TIME NAME WHAT`.
     ///
     /// ```
-    /// let deed = punctual::Deed::parse("2026-11-15T10:00Z backup pause")?;
+    /// let deed = punctual_app::Deed::parse("2026-11-15T10:00Z backup pause")?;
     /// assert_eq!(deed.schedule, "backup");
-    /// assert!(punctual::Deed::parse("2026-11-15T10:00Z backup sleep").is_err());
-    /// # Ok::<(), punctual::Failure>(())
+    /// assert!(punctual_app::Deed::parse("2026-11-15T10:00Z backup sleep").is_err());
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     ///
     /// # Errors

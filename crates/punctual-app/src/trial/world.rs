@@ -20,9 +20,9 @@ impl RunTime {
     /// Reads `7m` or `NAME=7m`.
     ///
     /// ```
-    /// let one = punctual::RunTime::parse("backup=7m")?;
+    /// let one = punctual_app::RunTime::parse("backup=7m")?;
     /// assert_eq!((one.schedule.as_deref(), one.takes.as_secs()), (Some("backup"), 420));
-    /// # Ok::<(), punctual::Failure>(())
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     ///
     /// # Errors
@@ -55,10 +55,10 @@ impl Failures {
     /// ```
     /// use punctual_plan::{Failing, How};
     ///
-    /// let one = punctual::Failures::parse("mail=every:3:launch")?;
+    /// let one = punctual_app::Failures::parse("mail=every:3:launch")?;
     /// assert_eq!((one.failing, one.how), (Failing::Every(3), How::Launch));
-    /// assert!(punctual::Failures::parse("every:0").is_err());
-    /// # Ok::<(), punctual::Failure>(())
+    /// assert!(punctual_app::Failures::parse("every:0").is_err());
+    /// # Ok::<(), punctual_app::Failure>(())
     /// ```
     ///
     /// # Errors

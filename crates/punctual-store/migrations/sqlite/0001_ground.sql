@@ -106,7 +106,7 @@ CREATE TABLE tokens (
     PRIMARY KEY (org, id)
 ) STRICT, WITHOUT ROWID;
 
--- Definitions: cold. `definition` is the whole of it as JSON; the other columns are copies to search by.
+-- What a schedule is found by: cold. The definition itself is in its versions; these columns are copies to search by.
 CREATE TABLE schedules (
     key          INTEGER PRIMARY KEY,
     org          INTEGER NOT NULL REFERENCES orgs (key),
@@ -116,7 +116,6 @@ CREATE TABLE schedules (
     description  TEXT,
     tags         TEXT    NOT NULL,
     spec         TEXT    NOT NULL,
-    definition   TEXT    NOT NULL,
     declared_set TEXT,
     version      INTEGER NOT NULL,
     created_at   INTEGER NOT NULL,

@@ -153,7 +153,6 @@ fn schedule_cells(key: ScheduleKey, row: &ScheduleRecord) -> Vec<Cell> {
         maybe(definition.description.clone(), text),
         text(tags_text(&definition.tags)),
         text(&definition.spec),
-        text(row.definition.text()),
         maybe(row.declared_set.clone(), text),
         int(row.version),
         micros(row.created_at),

@@ -141,9 +141,10 @@ impl Data {
         let (key, org, id, name) = (ScheduleKey(row.int()?), OrgKey(row.int()?), row.text()?, row.text()?);
         let id = id.parse().map(ScheduleId).map_err(|_| Error::corrupt(format!("`{id}` is no id")))?;
         let (user_id, description, tags) = (row.maybe_text()?, row.maybe_text()?, row.text()?);
-        let (spec, stored, declared_set) = (row.text()?, row.text()?, row.maybe_text()?);
+        let (spec, declared_set) = (row.text()?, row.maybe_text()?);
         let version = row.int()?;
-        let rest = || {
+        // The definition comes with its version; until then, what these columns say of it.
+        let rest = {
             let timing = punctual_time::Timing::new(
                 punctual_time::Once::at(jiff::Timestamp::UNIX_EPOCH),
                 punctual_time::Zone::utc(),
@@ -157,12 +158,11 @@ impl Data {
             rest.version = version;
             rest
         };
-        let definition = self.read_definition(org, &stored, rest);
         let record = ScheduleRecord {
             org,
             id,
             name,
-            definition,
+            definition: Definition::Read(Arc::new(rest)),
             declared_set,
             version,
             created_at: row.micros()?,
@@ -180,6 +180,10 @@ impl Data {
         let present = self.present(place.0).cloned();
         let present = present.ok_or_else(|| Error::corrupt("a version belongs to no schedule"))?;
         let definition = self.read_definition(org, &stored, || Schedule::clone(&present));
+        let record = self.schedules.get(&place.0).filter(|record| record.version == place.1).cloned();
+        if let Some(record) = record {
+            self.put_schedule(place.0, ScheduleRecord { definition: definition.clone(), ..record });
+        }
         self.versions.insert(place, VersionRecord { org, since, made_by, definition });
         Ok(())
     }

@@ -8,11 +8,12 @@ use punctual_plan::{
 };
 
 use super::connection::{Arg, Tx, col, is_duplicate};
-use super::create::{actor, tags};
+use super::create::actor;
 use super::ledger::{About, End, Ending, Events, Planned};
 use super::{Postgres, sql};
 use crate::definition::encode;
 use crate::stored::{payload_text, status_detail, uses};
+use crate::text::tags;
 use crate::{Error, ScheduleWrite, Scope, Write, Written};
 
 /// A change with its parts by name.
@@ -151,14 +152,13 @@ impl Postgres {
         let text = encode(definition);
         let (user, description) = (definition.owner.user_id.as_deref(), definition.description.as_deref());
         let (name, spec) = (definition.name.as_str(), definition.spec.as_str());
-        let arguments: [&dyn Arg; 10] = [
+        let arguments: [&dyn Arg; 9] = [
             &key,
             &name,
             &user,
             &description,
             &tags(definition),
             &spec,
-            &text,
             &definition.version,
             &at,
             &deleted_at,

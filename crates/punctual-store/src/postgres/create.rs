@@ -1,17 +1,28 @@
-//! Schedules that are made: many in one transaction, one statement a table.
+//! Schedules that are made: many in one transaction, one statement a table and piece.
 
 use std::collections::{HashMap, HashSet};
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use jiff::Timestamp;
-use punctual_plan::{Cursor, OrgKey, Plan, Schedule, ScheduleKey, Status};
+use punctual_plan::{Cursor, OrgKey, Plan, Schedule, ScheduleId, ScheduleKey, Status};
+use tokio_postgres::Row;
 
-use super::connection::{Arg, Tx, col};
+use super::connection::{Arg, Tx, col, is_duplicate};
 use super::ledger::{About, Ending, Events, Planned};
 use super::{Postgres, sql};
-use crate::definition::encode;
-use crate::stored::{Limits, shard_of, status_detail, uses};
+use crate::stored::{Limits, status_detail, uses};
+use crate::text::Text;
 use crate::{Actor, Error, ScheduleWrite, Scope, Write, Written};
+
+/// Schedules of one statement: few enough that the server has the first ones early and is never idle, enough that its
+/// work for a statement does not count.
+const PIECE_MAX: usize = 1_600;
+
+/// From so many on it is first tried whether all of them are new; for a few that would only be another round trip. So many
+/// are also the first piece of that, so that the server has something to do at once.
+const BULK_MIN: usize = 200;
 
 /// A schedule to be made.
 pub(super) struct New<'a> {
@@ -34,8 +45,26 @@ impl<'a> New<'a> {
         self.plan.map_or(Cursor::starting(self.write.now), |plan| plan.cursor)
     }
 
+    /// What no two of them share.
+    fn place(&self) -> (OrgKey, ScheduleId) {
+        (self.org, self.definition.id)
+    }
+
     fn now(&self) -> i64 {
         self.write.now.as_microsecond()
+    }
+}
+
+/// A schedule that is in its table already.
+struct Made<'a> {
+    schedule: ScheduleKey,
+    new: &'a New<'a>,
+    text: &'a Text,
+}
+
+impl Made<'_> {
+    fn shard(&self) -> i64 {
+        self.text.shard.into()
     }
 }
 
@@ -52,24 +81,36 @@ impl Postgres {
         let fits = fitting(&new, room);
         let wanted: Vec<&New<'_>> =
             new.iter().zip(&fits).filter(|(_, fits)| **fits).map(|(new, _)| new).collect();
-        let made = insert_schedules(tx, scope, &wanted).await?;
-        let mut seen = HashSet::new();
-        let mut living: Vec<(ScheduleKey, &New<'_>)> = Vec::with_capacity(wanted.len());
+        let inserted = insert_schedules(tx, &wanted).await?;
+        let (mut keys, mut texts) =
+            (HashMap::with_capacity(wanted.len()), HashMap::with_capacity(wanted.len()));
+        for piece in &inserted {
+            for row in &piece.rows {
+                let id: &str = col(row, 2)?;
+                let id =
+                    id.parse().map(ScheduleId).map_err(|_| Error::corrupt(format!("`{id}` is no id")))?;
+                keys.insert((OrgKey(col(row, 1)?), id), ScheduleKey(col(row, 0)?));
+            }
+            for (new, text) in piece.new.iter().zip(&piece.texts) {
+                texts.entry(new.place()).or_insert(text);
+            }
+        }
+        let mut made: Vec<Made<'_>> = Vec::with_capacity(wanted.len());
         let mut results = Vec::with_capacity(new.len());
         for (new, fits) in new.iter().zip(&fits) {
-            let id = new.definition.id.to_string();
-            results.push(match made.get(&(new.org.0, id.clone())).filter(|_| seen.insert((new.org.0, id))) {
-                Some(key) => {
-                    living.push((*key, new));
-                    Ok(Written::Schedule(*key))
+            // Taken out: of two with the same id only the first was made.
+            let key = keys.remove(&new.place()).zip(texts.get(&new.place()));
+            results.push(match key {
+                Some((schedule, text)) => {
+                    made.push(Made { schedule, new, text });
+                    Ok(Written::Schedule(schedule))
                 }
                 None if *fits => Err(Error::NameTaken { name: new.definition.name.clone() }),
                 None => Err(Error::Forbidden { what: "have more schedules than its limit" }),
             });
         }
-        if !living.is_empty() {
-            self.complete(tx, scope, &living).await?;
-        }
+        let complete = |made| self.complete(tx, scope, made);
+        all(made.chunks(PIECE_MAX).map(complete).collect()).await?;
         Ok(results)
     }
 
@@ -89,45 +130,77 @@ impl Postgres {
         Ok(())
     }
 
-    /// Everything beside the definition itself.
-    async fn complete(&self, tx: &Tx, scope: &Scope, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), Error> {
-        let now = made.first().map_or(Timestamp::UNIX_EPOCH, |(_, new)| new.write.now);
+    /// Everything beside the schedule's own row.
+    async fn complete(&self, tx: &Tx, scope: &Scope, made: &[Made<'_>]) -> Result<(), Error> {
+        let now = made.first().map_or(Timestamp::UNIX_EPOCH, |made| made.new.write.now);
         let planned: Vec<Planned<'_>> = made
             .iter()
-            .filter_map(|(key, new)| {
+            .filter_map(|made| {
                 Some(Planned {
-                    schedule: *key,
-                    org: new.org,
-                    shard: shard_of(new.definition.id).into(),
-                    version: new.definition.version,
-                    definition: Some(new.definition),
-                    plan: new.plan?,
+                    schedule: made.schedule,
+                    org: made.new.org,
+                    shard: made.shard(),
+                    version: made.new.definition.version,
+                    definition: Some(made.new.definition),
+                    plan: made.new.plan?,
                 })
             })
             .collect();
         // What does not hang on each other is sent at once: one is read in while the last is carried out.
         tokio::try_join!(
+            insert_versions(tx, scope, made),
             insert_uses(tx, made),
             insert_states(tx, made),
             self.write_plans(tx, &planned, now),
         )?;
-        let mut events = Events::default();
-        let actor = actor(scope);
-        for (key, new) in made {
-            let about = About { org: new.org, schedule: Some(*key), run: None };
-            events.say(about, &actor, (new.write.kind, &new.write.note));
-            self.cache.put(*key, new.definition);
-        }
-        events.write(tx, now).await?;
+        self.note(tx, scope, made).await?;
         let is_over = |new: &New<'_>| {
             let plan = new.plan.filter(|plan| plan.next_tick.is_none() && plan.plan_at.is_none());
             plan.is_some() && new.status.is_active()
         };
-        let over =
-            made.iter().filter(|(_, new)| is_over(new)).map(|(key, new)| Ending::of(*key, new.definition));
-        let over = over.collect();
+        let over = made.iter().filter(|made| is_over(made.new));
+        let over = over.map(|made| Ending::of(made.schedule, made.new.definition)).collect();
         self.exhaust(tx, over, now).await
     }
+
+    /// Tells the audit log, and remembers the definitions.
+    async fn note(&self, tx: &Tx, scope: &Scope, made: &[Made<'_>]) -> Result<(), Error> {
+        let now = made.first().map_or(Timestamp::UNIX_EPOCH, |made| made.new.write.now);
+        let mut events = Events::default();
+        let actor = actor(scope);
+        for Made { schedule, new, .. } in made {
+            let about = About { org: new.org, schedule: Some(*schedule), run: None };
+            events.say(about, &actor, (new.write.kind, &new.write.note));
+        }
+        let written = events.write(tx, now);
+        let remembered = async {
+            // After the events are sent: the server is at work on them meanwhile.
+            for Made { schedule, new, .. } in made {
+                self.cache.put(*schedule, new.definition);
+            }
+            Ok(())
+        };
+        tokio::try_join!(written, remembered).map(|_| ())
+    }
+}
+
+/// Awaits all of some work over one connection. Each is sent before the first has answered, so that the server is at work
+/// while the next one is put into words; the first that fails is what is told.
+async fn all<T>(work: Vec<impl Future<Output = Result<T, Error>>>) -> Result<Vec<T>, Error> {
+    let mut work: Vec<_> = work.into_iter().map(|one| (Box::pin(one), None)).collect();
+    poll_fn(|context| {
+        let mut is_waiting = false;
+        for (one, done) in work.iter_mut().filter(|(_, done)| done.is_none()) {
+            match one.as_mut().poll(context) {
+                Poll::Ready(Ok(value)) => *done = Some(value),
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => is_waiting = true,
+            }
+        }
+        if is_waiting { Poll::Pending } else { Poll::Ready(Ok(())) }
+    })
+    .await?;
+    Ok(work.into_iter().filter_map(|(_, done)| done).collect())
 }
 
 /// Who writes.
@@ -165,46 +238,77 @@ fn fitting(new: &[New<'_>], mut room: HashMap<OrgKey, u64>) -> Vec<bool> {
     new.iter().map(&mut fits).collect()
 }
 
-async fn insert_schedules(
-    tx: &Tx,
-    scope: &Scope,
-    new: &[&New<'_>],
-) -> Result<HashMap<(i64, String), ScheduleKey>, Error> {
-    let by = match scope {
-        Scope::Org { user, .. } => user.as_deref(),
-        Scope::Engine => None,
-    };
+/// Schedules of one statement, as they were written.
+struct Inserted<'a> {
+    new: Vec<&'a New<'a>>,
+    texts: Vec<Text>,
+    /// Key, org and id of those that are new.
+    rows: Vec<Row>,
+}
+
+async fn insert_schedules<'a>(tx: &Tx, new: &[&'a New<'a>]) -> Result<Vec<Inserted<'a>>, Error> {
+    if new.len() >= BULK_MIN {
+        tx.batch("SAVEPOINT bulk").await?;
+        // In the order of their ids: the index is gone through once instead of at random.
+        let mut sorted = new.to_vec();
+        sorted.sort_unstable_by_key(|new| new.place());
+        let (first, rest) = sorted.split_at(BULK_MIN);
+        let pieces = std::iter::once(first).chain(rest.chunks(PIECE_MAX));
+        let insert = |piece| insert_piece(tx, sql!("insert_schedules_or_none"), piece);
+        match all(pieces.map(insert).collect()).await {
+            Ok(inserted) => {
+                tx.batch("RELEASE bulk").await?;
+                return Ok(inserted);
+            }
+            Err(error) if is_duplicate(&error) => tx.batch("ROLLBACK TO bulk; RELEASE bulk").await?,
+            Err(error) => return Err(error),
+        }
+    }
+    let insert = |piece| insert_piece(tx, sql!("insert_schedules"), piece);
+    all(new.chunks(PIECE_MAX).map(insert).collect()).await
+}
+
+async fn insert_piece<'a>(tx: &Tx, statement: &str, new: &[&'a New<'a>]) -> Result<Inserted<'a>, Error> {
+    let texts: Vec<Text> = new.iter().map(|new| Text::of(new.definition)).collect();
     let org: Vec<i64> = new.iter().map(|new| new.org.0).collect();
-    let id: Vec<String> = new.iter().map(|new| new.definition.id.to_string()).collect();
+    let id: Vec<&str> = texts.iter().map(|text| text.id.as_str()).collect();
     let name: Vec<&str> = new.iter().map(|new| new.definition.name.as_str()).collect();
     let user: Vec<Option<&str>> = new.iter().map(|new| new.definition.owner.user_id.as_deref()).collect();
     let description: Vec<Option<&str>> =
         new.iter().map(|new| new.definition.description.as_deref()).collect();
-    let tags: Vec<String> = new.iter().map(|new| tags(new.definition)).collect();
+    let tags: Vec<&str> = texts.iter().map(|text| text.tags.as_str()).collect();
     let spec: Vec<&str> = new.iter().map(|new| new.definition.spec.as_str()).collect();
-    let text: Vec<String> = new.iter().map(|new| encode(new.definition)).collect();
     let set: Vec<Option<&str>> = new.iter().map(|new| new.declared_set).collect();
     let version: Vec<i64> = new.iter().map(|new| new.definition.version).collect();
     let at: Vec<i64> = new.iter().map(|new| new.now()).collect();
-    let arguments: [&dyn Arg; 12] =
-        [&org, &id, &name, &user, &description, &tags, &spec, &text, &set, &version, &at, &by];
-    let rows = tx.rows(sql!("insert_schedules"), &arguments).await?;
-    rows.iter().map(|row| Ok(((col(row, 1)?, col(row, 2)?), ScheduleKey(col(row, 0)?)))).collect()
+    let arguments: [&dyn Arg; 10] =
+        [&org, &id, &name, &user, &description, &tags, &spec, &set, &version, &at];
+    let rows = tx.rows(statement, &arguments).await?;
+    Ok(Inserted { new: new.to_vec(), texts, rows })
 }
 
-/// Tags as JSON.
-pub(super) fn tags(definition: &Schedule) -> String {
-    serde_json::to_string(&definition.tags).expect("strings can always be written")
+async fn insert_versions(tx: &Tx, scope: &Scope, made: &[Made<'_>]) -> Result<(), Error> {
+    let by = match scope {
+        Scope::Org { user, .. } => user.as_deref(),
+        Scope::Engine => None,
+    };
+    let schedule: Vec<i64> = made.iter().map(|made| made.schedule.0).collect();
+    let version: Vec<i64> = made.iter().map(|made| made.new.definition.version).collect();
+    let org: Vec<i64> = made.iter().map(|made| made.new.org.0).collect();
+    let since: Vec<i64> = made.iter().map(|made| made.new.now()).collect();
+    let definition: Vec<&str> = made.iter().map(|made| made.text.definition.as_str()).collect();
+    let arguments: [&dyn Arg; 6] = [&schedule, &version, &org, &since, &definition, &by];
+    tx.run(sql!("insert_versions"), &arguments).await.map(|_| ())
 }
 
-async fn insert_uses(tx: &Tx, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), Error> {
+async fn insert_uses(tx: &Tx, made: &[Made<'_>]) -> Result<(), Error> {
     let (mut org, mut kind, mut name, mut schedule) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (key, new) in made {
-        for (what, which) in uses(new.definition) {
-            org.push(new.org.0);
+    for one in made {
+        for (what, which) in uses(one.new.definition) {
+            org.push(one.new.org.0);
             kind.push(what.name());
             name.push(which);
-            schedule.push(key.0);
+            schedule.push(one.schedule.0);
         }
     }
     if !org.is_empty() {
@@ -213,17 +317,18 @@ async fn insert_uses(tx: &Tx, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), Er
     Ok(())
 }
 
-async fn insert_states(tx: &Tx, made: &[(ScheduleKey, &New<'_>)]) -> Result<(), Error> {
-    let number = |read: &dyn Fn(&New<'_>) -> i64| made.iter().map(|(_, new)| read(new)).collect::<Vec<i64>>();
+async fn insert_states(tx: &Tx, made: &[Made<'_>]) -> Result<(), Error> {
+    let number =
+        |read: &dyn Fn(&New<'_>) -> i64| made.iter().map(|made| read(made.new)).collect::<Vec<i64>>();
     let maybe = |read: &dyn Fn(&New<'_>) -> Option<i64>| {
-        made.iter().map(|(_, new)| read(new)).collect::<Vec<Option<i64>>>()
+        made.iter().map(|made| read(made.new)).collect::<Vec<Option<i64>>>()
     };
-    let schedule: Vec<i64> = made.iter().map(|(key, _)| key.0).collect();
+    let schedule: Vec<i64> = made.iter().map(|made| made.schedule.0).collect();
     let org = number(&|new| new.org.0);
-    let shard = number(&|new| shard_of(new.definition.id).into());
+    let shard: Vec<i64> = made.iter().map(Made::shard).collect();
     let version = number(&|new| new.definition.version);
-    let status: Vec<&str> = made.iter().map(|(_, new)| new.status.name()).collect();
-    let detail: Vec<String> = made.iter().map(|(_, new)| status_detail(new.status)).collect();
+    let status: Vec<&str> = made.iter().map(|made| made.new.status.name()).collect();
+    let detail: Vec<String> = made.iter().map(|made| status_detail(made.new.status)).collect();
     let left_at = maybe(&|new| (!new.status.is_active()).then(|| new.now()));
     let planned = number(&|new| new.cursor().planned_through.as_microsecond());
     let decided = number(&|new| new.cursor().decided_through.as_microsecond());

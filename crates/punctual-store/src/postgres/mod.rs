@@ -271,7 +271,9 @@ impl Store for Postgres {
         scope: Scope,
         writes: Vec<ScheduleWrite>,
     ) -> Result<Vec<Result<Written, Error>>, Error> {
-        self.write_all(&scope, &writes).await
+        let result = self.write_all(&scope, &writes).await;
+        crate::text::free(writes);
+        result
     }
 
     async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use punctual_plan::{OrgKey, RunKey, ScheduleKey};
-use rusqlite::{Row, params};
+use rusqlite::{CachedStatement, Row, params};
 
 use super::connection::{Db, execute};
 use super::decode::{column, instant, is_null, schedule_id, text};
@@ -35,6 +35,16 @@ impl<'a> About<'a> {
 
 /// Appends an event.
 pub(super) fn record(db: &Db, about: About<'_>, kind: &str, detail: &str) -> Result<(), Error> {
+    append(&mut db.prepare(sql!("insert_audit"))?, about, kind, detail)
+}
+
+/// The same by a statement that is prepared already, for many of them.
+pub(super) fn append(
+    insert: &mut CachedStatement<'_>,
+    about: About<'_>,
+    kind: &str,
+    detail: &str,
+) -> Result<(), Error> {
     let row = params![
         about.org.0,
         about.at.as_microsecond(),
@@ -44,7 +54,7 @@ pub(super) fn record(db: &Db, about: About<'_>, kind: &str, detail: &str) -> Res
         about.run.map(|key| key.0),
         detail
     ];
-    db.change(sql!("insert_audit"), row).map(|_| ())
+    execute(insert, row).map(|_| ())
 }
 
 /// Appends an event of the decisions.

@@ -6,51 +6,17 @@ use jiff::Timestamp;
 use punctual_plan::{Cursor, OrgKey, Plan, Schedule, ScheduleKey, Status};
 use rusqlite::{CachedStatement, ErrorCode, params};
 
+use super::audit::{About, append};
 use super::connection::{doing, execute};
 use super::open::exhaust;
 use super::plan::Place;
+use super::prepare::Prepared;
 use super::sql;
 use super::world::limits;
 use super::write::{Writing, org};
-use crate::stored::{shard_of, status_detail, uses};
-use crate::{Error, ScheduleWrite, Scope, Write, Written, encode};
-
-/// A definition as its columns have it: worked out before the writer's turn, which is one thread for all.
-pub(super) struct Text {
-    pub(super) definition: String,
-    id: String,
-    pub(super) tags: String,
-    shard: u16,
-}
-
-impl Text {
-    fn of(write: &ScheduleWrite) -> Option<Self> {
-        let definition = match &write.write {
-            Write::Create { definition, .. } => definition,
-            Write::Change { definition, .. } => definition.as_ref()?,
-            Write::Trigger { .. } => return None,
-        };
-        Some(Self {
-            definition: encode(definition),
-            id: definition.id.to_string(),
-            tags: serde_json::Value::from(definition.tags.clone()).to_string(),
-            shard: shard_of(definition.id),
-        })
-    }
-}
-
-/// A write that is ready for the writer.
-pub(super) struct Prepared {
-    pub(super) write: ScheduleWrite,
-    /// The text of the definition that it brings.
-    pub(super) text: Option<Text>,
-}
-
-impl From<ScheduleWrite> for Prepared {
-    fn from(write: ScheduleWrite) -> Self {
-        Self { text: Text::of(&write), write }
-    }
-}
+use crate::stored::{status_detail, uses};
+use crate::text::Text;
+use crate::{Error, ScheduleWrite, Scope, Write, Written};
 
 /// A schedule to be made.
 pub(super) struct New<'a> {
@@ -110,10 +76,11 @@ impl Writing<'_> {
                 Err(error) => answers.push(Err(error)),
             }
         }
+        let mut version = self.db.prepare(sql!("insert_version"))?;
         for Made { new, org, schedule } in &made {
             let text = new.text.definition.as_str();
             let (org, schedule, definition) = (*org, *schedule, new.definition.as_ref());
-            self.insert_version(new.write, &Kept { org, schedule, definition, text })?;
+            self.insert_version(&mut version, new.write, &Kept { org, schedule, definition, text })?;
         }
         self.insert_states(&made)?;
         for Made { new, org, schedule } in &made {
@@ -122,10 +89,11 @@ impl Writing<'_> {
             if let Some(plan) = new.plan {
                 self.plans.at(new.write.now).write(place, definition, plan)?;
             }
-            self.db.definitions.put(*schedule, definition);
         }
+        let mut event = self.db.prepare(sql!("insert_audit"))?;
         for Made { new, org, schedule } in &made {
-            self.note(new.write, *org, *schedule)?;
+            let about = About { actor: self.actor(), ..About::schedule(*org, *schedule, new.write.now) };
+            append(&mut event, about, new.write.kind, &new.write.note)?;
         }
         for Made { new, org, schedule } in &made {
             if new.status.is_active() && new.next().is_over() {
@@ -151,7 +119,6 @@ impl Writing<'_> {
             definition.description,
             new.text.tags,
             definition.spec,
-            new.text.definition,
             new.declared_set,
             definition.version,
             new.write.now.as_microsecond(),
@@ -185,7 +152,12 @@ impl Writing<'_> {
     }
 
     /// Keeps a version of a schedule and what it uses.
-    pub(super) fn insert_version(&self, one: &ScheduleWrite, kept: &Kept<'_>) -> Result<(), Error> {
+    pub(super) fn insert_version(
+        &self,
+        insert: &mut CachedStatement<'_>,
+        one: &ScheduleWrite,
+        kept: &Kept<'_>,
+    ) -> Result<(), Error> {
         let Kept { org, schedule, definition, text } = *kept;
         let row = params![
             schedule.0,
@@ -195,7 +167,7 @@ impl Writing<'_> {
             self.actor().or(definition.owner.user_id.as_deref()),
             text
         ];
-        self.db.change(sql!("insert_version"), row)?;
+        execute(insert, row)?;
         for (kind, name) in uses(definition) {
             self.db.change(sql!("insert_use"), params![org.0, kind.name(), name, schedule.0])?;
         }

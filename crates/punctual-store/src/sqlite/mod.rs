@@ -24,6 +24,7 @@ mod node;
 mod open;
 mod outbox;
 mod plan;
+mod prepare;
 mod queue;
 mod reader;
 mod retention;
@@ -76,6 +77,8 @@ pub struct Sqlite {
     reader: Reader,
     /// For lists, which may take long.
     lister: Reader,
+    /// Parsed definitions, shared by all threads.
+    definitions: Arc<Definitions>,
     /// Up to which schedule retention has counted rows.
     counted_through: AtomicI64,
     _checkpointer: Option<Checkpointer>,
@@ -112,6 +115,7 @@ impl Sqlite {
             writer: Writer::start(db),
             reader: Reader::start(with(connection::readable(path)?)),
             lister: Reader::start(with(connection::readable(path)?)),
+            definitions: Arc::clone(&definitions),
             counted_through: AtomicI64::new(0),
             _checkpointer: checkpointer,
             _lock: lock,

@@ -1,6 +1,7 @@
 //! Retention: rows past their time become digests with exact counts, sealed events go, and so do old answers.
 //!
-//! What goes is looked for by a reader; the writer removes it in small pieces, so that runs never wait for it.
+//! What goes is looked for by a reader; the writer removes it in small pieces when it has nothing else to do and no row is
+//! about to be due, and leaves a piece as soon as somebody wants to write: runs never wait for it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -12,14 +13,25 @@ use rusqlite::{Row, params};
 
 use super::connection::Db;
 use super::decode::{column, named, status};
+use super::writer::Wanted;
 use super::{Sqlite, sql};
 use crate::{Error, Retained, Retention};
 
 /// Rows that are removed in one transaction, however many a step may take: a few milliseconds of the writer.
 const PIECE_MAX: usize = 100;
 
-/// After each piece others have the writer to themselves for twice as long as it took, and at most for this long.
+/// After each piece others have the writer to themselves for as long as it took, and at most for this long.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
+
+/// No piece begins when a row is due within this time, or overdue: longer than a piece takes, so that whoever admits the
+/// row finds the writer idle and the disk at rest.
+const NEAR: SignedDuration = SignedDuration::from_millis(20);
+
+/// How long it waits before it looks again whether a row is due.
+const NEAR_PAUSE: Duration = Duration::from_millis(5);
+
+/// For this long a piece waits for rows that are due: where there is always one, it has its turn all the same.
+const NEAR_WAIT_MAX: Duration = Duration::from_millis(100);
 
 /// Schedules that are counted in one step.
 const SCHEDULES_MAX: i64 = 1_000;
@@ -68,19 +80,53 @@ impl Sqlite {
         let found = self.lister.run(move |db| find(db, &retention, now, from)).await?;
         self.counted_through.store(found.counted_through.unwrap_or(0), Ordering::Relaxed);
         let mut retained = Retained { is_more: found.counted_through.is_some(), ..Retained::default() };
-        for piece in found.rows.chunks(PIECE_MAX) {
-            let (piece, started) = (piece.to_vec(), Instant::now());
-            retained.runs += self.writer.run(move |db| digest(db, &piece, now)).await?;
-            tokio::time::sleep((started.elapsed() * 2).min(PAUSE_MAX)).await;
-        }
-        retained.events = self.writer.run(move |db| remove_events(db, &retention, now)).await?;
+        retained.runs = self.remove(found.rows, now).await?;
+        retained.events = self.writer.run_aside(move |db| remove_events(db, &retention, now)).await?;
         retained.is_more |= retained.events >= retention.limit as u64;
-        let batches = self.writer.run(move |db| remove_answers(db, now)).await?;
+        let batches = self.writer.run_aside(move |db| remove_answers(db, now)).await?;
         retained.is_more |= batches >= PIECE_MAX;
         let messages = self.writer.run(move |db| remove_messages(db, &retention, now)).await?;
         retained.is_more |= messages >= PIECE_MAX;
         Ok(retained)
     }
+
+    /// Removes rows piece by piece; gives how many were there.
+    async fn remove(&self, rows: Vec<Old>, now: Timestamp) -> Result<u64, Error> {
+        let (mut removed, mut done) = (0, 0);
+        while done < rows.len() {
+            self.give_way().await?;
+            let piece: Vec<Old> = rows.iter().skip(done).take(PIECE_MAX).copied().collect();
+            let (started, wanted) = (Instant::now(), self.writer.wanted());
+            let digested = self.writer.run_aside(move |db| digest(db, &piece, &wanted, now)).await?;
+            removed += digested.removed;
+            done += digested.seen;
+            tokio::time::sleep(started.elapsed().min(PAUSE_MAX)).await;
+        }
+        Ok(removed)
+    }
+
+    /// Waits while a row is due or about to be.
+    async fn give_way(&self) -> Result<(), Error> {
+        let until = Instant::now() + NEAR_WAIT_MAX;
+        loop {
+            let first: Option<i64> =
+                self.lister.run(|db| db.first(sql!("first_look"), [], |row| column(row, 0))).await?;
+            let near = super::now().saturating_add(NEAR).unwrap_or(Timestamp::MAX).as_microsecond();
+            if first.is_none_or(|at| at > near) || Instant::now() >= until {
+                return Ok(());
+            }
+            tokio::time::sleep(NEAR_PAUSE).await;
+        }
+    }
+}
+
+/// What a piece came to.
+struct Digested {
+    /// Rows that were looked at: fewer than asked for if somebody wanted the writer meanwhile, at least those of one
+    /// schedule.
+    seen: usize,
+    /// Rows that were there and are gone.
+    removed: u64,
 }
 
 /// Rows of some schedules that are too old or too many. It goes by schedule, so that the ticks of one become a digest
@@ -107,13 +153,17 @@ fn find(db: &Db, retention: &Retention, now: Timestamp, from: i64) -> Result<Fou
 }
 
 /// Removes rows and leaves digests of those that were ticks.
-fn digest(db: &Db, rows: &[Old], now: Timestamp) -> Result<u64, Error> {
-    let mut removed = 0;
+fn digest(db: &Db, rows: &[Old], wanted: &Wanted, now: Timestamp) -> Result<Digested, Error> {
+    let mut done = Digested { seen: 0, removed: 0 };
     for of_schedule in rows.chunk_by(|one, next| one.schedule == next.schedule) {
+        if done.seen > 0 && wanted.is_any() {
+            break;
+        }
+        done.seen += of_schedule.len();
         let mut ticks: Vec<Old> = Vec::new();
         for row in of_schedule {
             if db.change(sql!("delete_run"), [row.run])? == 1 {
-                removed += 1;
+                done.removed += 1;
                 db.change(sql!("delete_attempts"), [row.run])?;
                 ticks.extend((row.origin == Origin::Tick).then_some(*row));
             }
@@ -128,7 +178,7 @@ fn digest(db: &Db, rows: &[Old], now: Timestamp) -> Result<u64, Error> {
             put_digest(db, stretch, now)?;
         }
     }
-    Ok(removed)
+    Ok(done)
 }
 
 fn kept_between(db: &Db, schedule: i64, first: i64, last: i64) -> Result<Vec<i64>, Error> {

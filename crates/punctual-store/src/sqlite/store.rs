@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::{
-    Sqlite, admit, audit, breakers, create, documents, due, invalid, live, node, outbox, plan, queue, runs,
+    Sqlite, admit, audit, breakers, documents, due, invalid, live, node, outbox, plan, queue, runs,
     schedules, settle, whole, write,
 };
 use crate::*;
@@ -127,8 +127,7 @@ impl Store for Sqlite {
         scope: Scope,
         writes: Vec<ScheduleWrite>,
     ) -> Result<Vec<Result<Written, Error>>, Error> {
-        let writes: Vec<_> = writes.into_iter().map(create::Prepared::from).collect();
-        self.writer.run(move |db| write::write(db, &scope, &writes)).await
+        self.write_all(scope, writes).await
     }
 
     async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {

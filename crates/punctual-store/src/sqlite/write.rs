@@ -10,11 +10,13 @@ use rusqlite::params;
 use super::audit::{About, record, record_event};
 use super::change::{Stand, write_changed};
 use super::connection::Db;
-use super::create::{Kept, New, Prepared, Text, Upcoming, refused};
+use super::create::{Kept, New, Upcoming, refused};
 use super::open::exhaust;
 use super::plan::{NewRow, Place, PlanWriter};
-use super::{now, sql};
+use super::prepare::{PIECE_MAX, Pieces, Prepared};
+use super::{Sqlite, now, sql};
 use crate::stored::{payload_text, status_detail};
+use crate::text::Text;
 use crate::{Error, INSTALLATION, ScheduleWrite, Scope, Write, Written};
 
 /// The key of an org, made if it is new and the engine asks.
@@ -37,32 +39,58 @@ pub(super) fn note(db: &Db, at: Timestamp, event: &Event) -> Result<(), Error> {
     record_event(db, About { org, at, actor: None, schedule: None, run: None }, event)
 }
 
-/// Writes changes; one that is stale or refused does not stop the others.
-pub(super) fn write(
-    db: &Db,
-    scope: &Scope,
-    writes: &[Prepared],
-) -> Result<Vec<Result<Written, Error>>, Error> {
-    let Some(first) = writes.first() else { return Ok(Vec::new()) };
-    let plans = PlanWriter::new(db, first.write.now)?;
-    let mut writing = Writing { db, scope, plans, orgs: HashMap::new(), room: HashMap::new() };
-    let mut answers = Vec::with_capacity(writes.len());
-    let is_new = |one: &Prepared| matches!(one.write.write, Write::Create { .. });
-    for group in writes.chunk_by(|one, next| is_new(one) && is_new(next)) {
-        let new: Vec<New<'_>> = group.iter().filter_map(New::of).collect();
-        if !new.is_empty() {
-            answers.extend(writing.create(&new)?);
-            continue;
-        }
-        for one in group {
-            match writing.alter(&one.write, one.text.as_ref()) {
-                // A fault of the database fails them all; nothing was committed.
-                Err(error @ (Error::Database { .. } | Error::Corrupt { .. })) => return Err(error),
-                answer => answers.push(answer),
+/// What a call came to.
+struct Done {
+    answers: Vec<Result<Written, Error>>,
+    /// Given back so that the writer does not spend its time on freeing them.
+    writes: Vec<Prepared>,
+}
+
+impl Sqlite {
+    /// Writes changes in one transaction; one that is stale or refused does not stop the others.
+    pub(super) async fn write_all(
+        &self,
+        scope: Scope,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Vec<Result<Written, Error>>, Error> {
+        let mut pieces = Pieces::of(writes);
+        let Done { answers, writes } = self.writer.run(move |db| write(db, &scope, &mut pieces)).await?;
+        // Remembered only now: what was undone would be taken for another schedule of the same number.
+        let made = |answer: &Result<Written, Error>| match answer {
+            Ok(Written::Schedule(schedule)) => Some(*schedule),
+            _ => None,
+        };
+        let (keys, known) = (answers.iter().map(made).collect::<Vec<_>>(), Arc::clone(&self.definitions));
+        let remember = move || {
+            for (one, schedule) in writes.iter().zip(keys) {
+                if let (Some(definition), Some(schedule)) = (one.definition(), schedule) {
+                    known.put(schedule, definition);
+                }
             }
+        };
+        if answers.len() > PIECE_MAX {
+            // Nobody waits for it: whoever does not find a definition reads it.
+            std::thread::spawn(remember);
+        } else {
+            remember();
         }
+        Ok(answers)
     }
-    Ok(answers)
+}
+
+fn write(db: &Db, scope: &Scope, pieces: &mut Pieces) -> Result<Done, Error> {
+    let mut done = Done { answers: Vec::new(), writes: Vec::new() };
+    let mut writing = None;
+    while let Some(piece) = pieces.next()? {
+        let Some(first) = piece.first() else { continue };
+        let writing = match &mut writing {
+            Some(writing) => writing,
+            None => writing.insert(Writing::new(db, scope, first.write.now)?),
+        };
+        done.answers.extend(writing.write(&piece)?);
+        done.writes.extend(piece);
+    }
+    Ok(done)
 }
 
 /// Writes on their way into the tables.
@@ -75,7 +103,33 @@ pub(super) struct Writing<'a> {
     pub(super) room: HashMap<OrgKey, Option<u64>>,
 }
 
-impl Writing<'_> {
+impl<'a> Writing<'a> {
+    fn new(db: &'a Db, scope: &'a Scope, now: Timestamp) -> Result<Self, Error> {
+        let plans = PlanWriter::new(db, now)?;
+        Ok(Self { db, scope, plans, orgs: HashMap::new(), room: HashMap::new() })
+    }
+
+    /// Writes some of them; one that is stale or refused does not stop the others.
+    fn write(&mut self, writes: &[Prepared]) -> Result<Vec<Result<Written, Error>>, Error> {
+        let mut answers = Vec::with_capacity(writes.len());
+        let is_new = |one: &Prepared| matches!(one.write.write, Write::Create { .. });
+        for group in writes.chunk_by(|one, next| is_new(one) && is_new(next)) {
+            let new: Vec<New<'_>> = group.iter().filter_map(New::of).collect();
+            if !new.is_empty() {
+                answers.extend(self.create(&new)?);
+                continue;
+            }
+            for one in group {
+                match self.alter(&one.write, one.text.as_ref()) {
+                    // A fault of the database fails them all; nothing was committed.
+                    Err(error @ (Error::Database { .. } | Error::Corrupt { .. })) => return Err(error),
+                    answer => answers.push(answer),
+                }
+            }
+        }
+        Ok(answers)
+    }
+
     /// Changes or triggers a schedule.
     fn alter(&mut self, one: &ScheduleWrite, text: Option<&Text>) -> Result<Written, Error> {
         self.plans.at(one.now);
@@ -173,7 +227,6 @@ impl Writing<'_> {
             definition.description,
             text.tags,
             definition.spec,
-            text.definition,
             definition.version,
             one.now.as_microsecond(),
         ];
@@ -183,9 +236,7 @@ impl Writing<'_> {
             .map_err(|error| refused(error, &definition.name))?;
         self.db.change(sql!("remove_uses"), [schedule.0])?;
         let kept = Kept { org: at.org, schedule, definition, text: &text.definition };
-        self.insert_version(one, &kept)?;
-        self.db.definitions.put(schedule, definition);
-        Ok(())
+        self.insert_version(&mut self.db.prepare(sql!("insert_version"))?, one, &kept)
     }
 
     fn put_state(

@@ -1,15 +1,17 @@
 //! The one thread that writes: it commits what has gathered while the last commit was under way.
 //!
 //! A job runs inside a savepoint, so one that fails takes nothing else with it, and is answered only
-//! after the commit that holds it. While idle, the thread looks whether another process has written.
+//! after the commit that holds it. What nobody waits for has its turn when nothing else is there.
+//! While idle, the thread looks whether another process has written.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, Semaphore, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
 use super::connection::{Db, doing};
 use crate::Error;
@@ -35,6 +37,24 @@ type Acknowledge = Box<dyn FnOnce(Option<&Error>) + Send>;
 /// Work inside the transaction; without one it is refused and never runs.
 type Job = Box<dyn FnOnce(Result<(&Db, Place), &Error>) -> Acknowledge + Send>;
 
+/// A job on its way to the thread.
+enum Message {
+    /// Somebody waits for it.
+    Now(Job),
+    /// It can wait for an idle moment.
+    Aside(Job),
+}
+
+/// How many jobs wait that somebody waits for: what was put aside looks at it and ends early.
+#[derive(Clone, Default)]
+pub(super) struct Wanted(Arc<AtomicUsize>);
+
+impl Wanted {
+    pub(super) fn is_any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
 /// Where a job stands in its group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -46,8 +66,9 @@ enum Place {
 
 /// A handle on the writer thread; the thread ends when the handle is dropped.
 pub(super) struct Writer {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<Message>>,
     places: Arc<Semaphore>,
+    wanted: Wanted,
     changes: Arc<Notify>,
     commits: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
@@ -58,14 +79,16 @@ impl Writer {
     pub(super) fn start(db: Db) -> Self {
         let (jobs, inbox) = channel();
         let (changes, commits) = (Arc::new(Notify::new()), Arc::new(AtomicU64::new(0)));
+        let wanted = Wanted::default();
         // Read here, not in the thread: whatever others write from now on is a change.
         let seen = data_version(&db);
         let thread = std::thread::spawn({
             let (changes, commits) = (Arc::clone(&changes), Arc::clone(&commits));
-            move || Loop { db, inbox, changes, commits, seen }.run()
+            let (wanted, aside) = (wanted.clone(), VecDeque::new());
+            move || Loop { db, inbox, aside, wanted, changes, commits, seen }.run()
         });
         let places = Arc::new(Semaphore::new(QUEUE_MAX));
-        Self { jobs: Some(jobs), places, changes, commits, thread: Some(thread) }
+        Self { jobs: Some(jobs), places, wanted, changes, commits, thread: Some(thread) }
     }
 
     /// Runs `work` in the next group commit and answers once it is on disk.
@@ -75,25 +98,32 @@ impl Writer {
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Error::Closed)?;
-        let (reply, answer) = oneshot::channel();
-        let job: Job = Box::new(move |transaction| {
-            let result = match transaction {
-                Ok((db, Place::First)) => as_first(db, work),
-                Ok((db, Place::Later)) => in_savepoint(db, work),
-                Err(error) => Err(error.clone()),
-            };
-            Box::new(move |commit_error| {
-                // The caller may have gone away; the work is done all the same.
-                let _ = reply.send(match (result, commit_error) {
-                    // A job's own error says more than that of the commit it spoiled.
-                    (Ok(_), Some(error)) => Err(error.clone()),
-                    (own, _) => own,
-                });
-                drop(place);
-            })
-        });
-        self.jobs.as_ref().and_then(|jobs| jobs.send(job).ok()).ok_or(Error::Closed)?;
+        let (job, answer) = asked(work, place);
+        // Counted first: whoever is put aside meanwhile shall not begin.
+        self.wanted.0.fetch_add(1, Ordering::Relaxed);
+        self.send(Message::Now(job))?;
         answer.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Runs `work` when nothing else is to be written. It may look at [`Writer::wanted`] and leave something undone.
+    pub(super) async fn run_aside<T, W>(&self, work: W) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
+        let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Error::Closed)?;
+        let (job, answer) = asked(work, place);
+        self.send(Message::Aside(job))?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+
+    fn send(&self, message: Message) -> Result<(), Error> {
+        self.jobs.as_ref().and_then(|jobs| jobs.send(message).ok()).ok_or(Error::Closed)
+    }
+
+    /// Tells whether somebody waits for the writer.
+    pub(super) fn wanted(&self) -> Wanted {
+        self.wanted.clone()
     }
 
     /// How many transactions were committed.
@@ -115,6 +145,32 @@ impl Drop for Writer {
             let _ = thread.join();
         }
     }
+}
+
+/// Work as a job, and where its answer comes.
+fn asked<T, W>(work: W, place: OwnedSemaphorePermit) -> (Job, oneshot::Receiver<Result<T, Error>>)
+where
+    T: Send + 'static,
+    W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+{
+    let (reply, answer) = oneshot::channel();
+    let job: Job = Box::new(move |transaction| {
+        let result = match transaction {
+            Ok((db, Place::First)) => as_first(db, work),
+            Ok((db, Place::Later)) => in_savepoint(db, work),
+            Err(error) => Err(error.clone()),
+        };
+        Box::new(move |commit_error| {
+            // The caller may have gone away; the work is done all the same.
+            let _ = reply.send(match (result, commit_error) {
+                // A job's own error says more than that of the commit it spoiled.
+                (Ok(_), Some(error)) => Err(error.clone()),
+                (own, _) => own,
+            });
+            drop(place);
+        })
+    });
+    (job, answer)
 }
 
 /// Runs the work of the first job; its failure leaves a new transaction for the others.
@@ -149,7 +205,10 @@ fn in_savepoint<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Resul
 
 struct Loop {
     db: Db,
-    inbox: Receiver<Job>,
+    inbox: Receiver<Message>,
+    /// What nobody waits for, in its order.
+    aside: VecDeque<Job>,
+    wanted: Wanted,
     changes: Arc<Notify>,
     commits: Arc<AtomicU64>,
     seen: Option<i64>,
@@ -159,18 +218,47 @@ impl Loop {
     fn run(mut self) {
         let mut busy_since = Instant::now();
         loop {
-            let job = self.inbox.try_recv().or_else(|_| {
-                busy_since = Instant::now();
-                self.inbox.recv_timeout(LOOK_EVERY)
-            });
-            match job {
-                Ok(job) => self.commit_group(job),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+            match self.wanted_job().or_else(|| self.aside.pop_front()) {
+                Some(job) => self.commit_group(job),
+                None => {
+                    busy_since = Instant::now();
+                    match self.inbox.recv_timeout(LOOK_EVERY) {
+                        Ok(message) => {
+                            let job = self.opened(message).or_else(|| self.aside.pop_front());
+                            job.into_iter().for_each(|job| self.commit_group(job));
+                        }
+                        Err(RecvTimeoutError::Timeout) => {}
+                        Err(RecvTimeoutError::Disconnected) => return,
+                    }
+                }
             }
             self.look();
             if busy_since.elapsed() > BUSY_MAX {
                 std::thread::sleep(BREAK);
+            }
+        }
+    }
+
+    /// A job that somebody waits for; others are put aside.
+    fn opened(&mut self, message: Message) -> Option<Job> {
+        match message {
+            Message::Now(job) => {
+                self.wanted.0.fetch_sub(1, Ordering::Relaxed);
+                Some(job)
+            }
+            Message::Aside(job) => {
+                self.aside.push_back(job);
+                None
+            }
+        }
+    }
+
+    /// The next job that somebody waits for, if one is there.
+    fn wanted_job(&mut self) -> Option<Job> {
+        loop {
+            let message = self.inbox.try_recv().ok()?;
+            if let Some(job) = self.opened(message) {
+                return Some(job);
             }
         }
     }
@@ -184,7 +272,7 @@ impl Loop {
         let mut answers = vec![first(Ok((&self.db, Place::First)))];
         // A fault of the disk may end the transaction under a job: what comes after it belongs into the next one.
         while answers.len() < GROUP_MAX && !self.db.connection.is_autocommit() {
-            let Ok(job) = self.inbox.try_recv() else { break };
+            let Some(job) = self.wanted_job() else { break };
             answers.push(job(Ok((&self.db, Place::Later))));
         }
         let committed = self.commit();
@@ -282,6 +370,42 @@ mod tests {
         let (_folder, writer) = writer("PRAGMA query_only = on");
         let refused = run(&writer, "INSERT INTO t VALUES (1)").await.expect_err("it may only read");
         assert!(refused.is_transient() && refused.to_string().contains("readonly"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn what_can_wait_gives_way_to_what_cannot() {
+        let (_folder, writer) = writer("");
+        let (begun, go_on) = (Arc::new(Notify::new()), std::sync::mpsc::channel::<()>());
+        let wanted = writer.wanted();
+        let first = writer.run({
+            let begun = Arc::clone(&begun);
+            move |_| {
+                begun.notify_one();
+                // The writer is busy until both of the others stand in its queue.
+                go_on.1.recv().map_err(|_| Error::Closed)
+            }
+        });
+        let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let noting = |name: &'static str, order: &Arc<std::sync::Mutex<Vec<&'static str>>>| {
+            let order = Arc::clone(order);
+            move |_: &Db| {
+                order.lock().unwrap().push(name);
+                Ok(())
+            }
+        };
+        let others = async {
+            begun.notified().await;
+            let (aside, now) = (writer.run_aside(noting("aside", &order)), writer.run(noting("now", &order)));
+            let told = async {
+                assert!(wanted.is_any(), "one of them is waited for");
+                go_on.0.send(()).unwrap();
+            };
+            tokio::join!(aside, now, told)
+        };
+        let (first, (aside, now, ())) = tokio::join!(first, others);
+        assert!(first.is_ok() && aside.is_ok() && now.is_ok());
+        assert_eq!(*order.lock().unwrap(), ["now", "aside"]);
+        assert!(!wanted.is_any());
     }
 
     #[tokio::test]
