@@ -12,6 +12,7 @@ fn failed(reason: Reason) -> RunState {
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = ended_by_others();
     cases.extend(answered());
+    cases.extend(answered_over_the_web());
     cases.extend(unanswered());
     cases
 }
@@ -49,6 +50,26 @@ fn answered() -> Vec<Case> {
         ask_by_hand("reported: tests", "build", error("2 tests failed")),
         ask_by_hand("no such workflow", "report", missing("monthly-report", 7)),
         ask_by_hand("no such version", "report", missing("invoices", 2)),
+    ]
+}
+
+fn answered_over_the_web() -> Vec<Case> {
+    let url = |host: &str| format!("https://{host}/hook");
+    let status = |code: u32, host: &str| failed(Reason::HttpStatus { code, url: url(host) });
+    let gone = |host: &str| failed(Reason::Gone { url: url(host) });
+    let silent = |error: &str| failed(Reason::Unanswered { error: error.to_owned() });
+    let refused = |address: [u8; 4], host: &str| {
+        failed(Reason::AddressRefused { address: address.into(), url: url(host) })
+    };
+    vec![
+        ask_by_hand("not found", "hook", status(404, "shop.example")),
+        ask_by_hand("an error for ever", "hook", status(500, "bank.example")),
+        ask_by_hand("wants nothing more", "hook", gone("shop.example")),
+        ask_by_hand("wants nothing more either", "hook", gone("bank.example")),
+        ask_by_hand("closed in the middle", "hook", silent("the connection was closed")),
+        ask_by_hand("hung", "hook", silent("nothing came within 30 s")),
+        ask_by_hand("leads to this host", "hook", refused([127, 0, 0, 1], "shop.example")),
+        ask_by_hand("leads to the metadata", "hook", refused([169, 254, 169, 254], "bank.example")),
     ]
 }
 
