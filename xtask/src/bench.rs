@@ -1,4 +1,4 @@
-//! `cargo xtask bench store`: builds the benchmarks for release and runs one, beside a private server if it needs one.
+//! `cargo xtask bench store|api`: builds the benchmarks for release and runs one, beside a private server if it needs one.
 
 use crate::check::shown;
 use crate::failure::Failure;
@@ -7,10 +7,13 @@ use crate::line::Line;
 use crate::repository;
 
 const USAGE: &str = "cargo xtask bench store [--parts runs,register,open,copy,retain] [--databases sqlite,postgres] [--sizes 10k,100k,1M] \
-     [--repeats 3] [--runs 200k] [--ledger 1M]";
+     [--repeats 3] [--runs 200k] [--ledger 1M], or cargo xtask bench api [SECONDS]";
 
 /// Runs a benchmark; its JSON goes to `bench/NAME.json` in the target folder.
 pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
+    if let Some(("api", rest)) = arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
+        return api(rest);
+    }
     let Some((name, rest)) = arguments.split_first().filter(|(name, _)| name.as_str() == "store") else {
         return Err(Failure::new("there is no such benchmark", USAGE));
     };
@@ -25,6 +28,15 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
     }
     let server = Server::start()?;
     line.with(URL_VARIABLE, &server.url()).run()
+}
+
+/// What the HTTP door bears while schedules fire.
+fn api(rest: &[String]) -> Result<(), Failure> {
+    shown(&Line::new(["cargo", "build", "--release", "--package", "punctual"]))?;
+    shown(&Line::new(["cargo", "build", "--release", "--package", "punctual-bench", "--bin", "api"]))?;
+    let release = repository::target_directory(&repository::root()?)?.join("release");
+    let words = ["api", "punctual"].map(|name| release.join(name).display().to_string());
+    Line::new(words.iter().map(String::as_str).chain(rest.iter().map(String::as_str))).run()
 }
 
 /// Whether PostgreSQL is measured; a copy goes there and back whatever else is asked for.

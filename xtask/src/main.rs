@@ -44,7 +44,7 @@ const COMMANDS: &[Command] = &[
     Command { usage: "faults store [--kills N] [--database sqlite|postgres|both]", help: "kill -9 a process under load 200 times on each database, then judge the tables", run: faults::command },
     Command { usage: "steady [SECONDS]", help: "one schedule each second for ten minutes, with its lateness", run: steady::command },
     Command { usage: "sweep", help: "every zone and transition 1970–2037 against the oracle", run: sweep::command },
-    Command { usage: "bench store [--sizes 10k,1M …]", help: "runs per second of the stores beside their raw ceilings", run: bench::command },
+    Command { usage: "bench store|api [--sizes 10k,1M …]", help: "what the stores and the HTTP door bear", run: bench::command },
 ];
 
 fn main() -> ExitCode {

@@ -56,7 +56,11 @@ fn measure(bench: &Bench<'_>, seconds: u64) -> Result<(), Failure> {
 impl Bench<'_> {
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.program);
-        command.args(arguments).env_remove("DATABASE_URL").env("XDG_DATA_HOME", self.folder);
+        command
+            .args(arguments)
+            .env_remove("DATABASE_URL")
+            .env("PUNCTUAL_LISTEN", "none")
+            .env("XDG_DATA_HOME", self.folder);
         command
     }
 

@@ -5,6 +5,9 @@ use punctual_store::{ScheduleRow, Selector};
 use super::{Call, Method, in_path};
 use crate::{App, Failure};
 
+/// Calls that stand where the name of a schedule may stand.
+const CALLS: [&str; 3] = ["bulk", "pause", "upsert"];
+
 /// What the text that names a schedule is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum By {
@@ -87,7 +90,12 @@ impl Which {
 
     /// A call about it.
     pub(super) fn call(&self, method: Method, below: &str) -> Call {
-        let path = format!("/schedules/{}{below}", in_path(&self.text));
+        // A schedule may be called as a call is; its bytes are written out then, which no call is.
+        let text = match CALLS.contains(&self.text.as_str()) {
+            true => self.text.bytes().map(|byte| format!("%{byte:02X}")).collect(),
+            false => in_path(&self.text),
+        };
+        let path = format!("/schedules/{text}{below}");
         Call::new(method, path).with("by", self.by.word())
     }
 }

@@ -96,6 +96,13 @@ impl Serving {
         Self { child, log, greeting }
     }
 
+    /// Where it listens.
+    #[allow(dead_code, reason = "each test program uses what it needs")]
+    pub(crate) fn url(&self) -> String {
+        let line = self.greeting.first().expect("a greeting");
+        line.rsplit_once(" at ").map(|(_, url)| url.to_owned()).expect("an address")
+    }
+
     /// Its process id.
     pub(crate) fn id(&self) -> String {
         self.child.id().to_string()

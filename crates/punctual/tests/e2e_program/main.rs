@@ -1,6 +1,7 @@
 //! The whole program, driven as a person or a bad day would drive it.
 
 mod driver;
+mod http;
 mod kill;
 #[path = "../operate/live.rs"]
 #[allow(dead_code, reason = "each test program uses what it needs")]
