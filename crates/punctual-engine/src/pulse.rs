@@ -23,7 +23,7 @@ impl News {
     pub async fn heard(mut self) {
         // A node that is gone says nothing more.
         if self.0.changed().await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }
