@@ -9,11 +9,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use punctual_plan::{CatchUp, Jitter, Named, Overlap, Pace};
+use punctual_engine::Reach;
+use punctual_plan::{CatchUp, Executor, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
 
-use crate::declare::{Defaults, duration, nearest};
+use crate::declare::{duration, executor, nearest};
 use crate::{Failure, Kind, listen_address};
 
 /// Where a value came from.
@@ -59,6 +60,12 @@ enum Shape {
     Paths,
     /// `token` or `open`.
     Access,
+    /// How it is logged.
+    Format,
+    /// Who executes workflows; nobody, if it is empty.
+    Executor,
+    /// Addresses and hosts.
+    Reach,
 }
 
 /// A setting: its name, which also makes its flag and its variable.
@@ -70,8 +77,6 @@ pub struct Described {
     pub what: &'static str,
     /// Its value without anybody's word.
     pub default: &'static str,
-    /// Whether a running server takes a new value when it is told to reload.
-    pub is_reloaded: bool,
     shape: Shape,
 }
 
@@ -88,13 +93,13 @@ impl Described {
 }
 
 const fn described(name: &'static str, default: &'static str, shape: Shape, what: &'static str) -> Described {
-    Described { name, what, default, is_reloaded: false, shape }
+    Described { name, what, default, shape }
 }
 
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 14] = [
+pub static SETTINGS: [Described; 17] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -138,13 +143,20 @@ pub static SETTINGS: [Described; 14] = [
         Shape::Access,
         "who may read `/metrics`: whoever has a `token`, or `open` to all",
     ),
-    Described {
-        name: "log_level",
-        what: "how much is logged: error, warn, info, debug or trace",
-        default: "info",
-        is_reloaded: true,
-        shape: Shape::Level,
-    },
+    described("log_level", "info", Shape::Level, "how much is logged: error, warn, info, debug or trace"),
+    described("log_format", "auto", Shape::Format, "how it is logged: text, json, or auto by where it goes"),
+    described(
+        "workflow_executor",
+        "",
+        Shape::Executor,
+        "who executes workflows that do not say who does: a web address, or a program",
+    ),
+    described(
+        "allow_private_targets",
+        "no",
+        Shape::Reach,
+        "addresses beside public ones that web requests may go to",
+    ),
 ];
 
 /// Keys of `settings:` in a file of schedules that are about its schedules, and not about the installation.
@@ -219,6 +231,8 @@ impl FileSettings {
             let said = match value {
                 Value::String(text) => text.clone(),
                 Value::Number(number) => number.to_string(),
+                Value::Array(_) if name == "workflow_executor" => value.to_string(),
+                Value::Bool(is_so) => if *is_so { "yes" } else { "no" }.to_owned(),
                 other => {
                     return Err(refuse(format!("`{name}` cannot be {other}"), "write a number or a word"));
                 }
@@ -358,15 +372,25 @@ impl Settings {
         self.get("metrics_access").value == "open"
     }
 
-    /// What schedules are that do not say.
-    pub fn defaults(&self) -> Defaults {
-        let jitter = Jitter { max: self.default_jitter(), ..Jitter::default() };
-        Defaults { overlap: self.default_overlap(), catch_up: self.default_catch_up(), jitter }
+    /// Who executes workflows that do not say who does.
+    pub fn workflow_executor(&self) -> Option<Executor> {
+        let text = &self.get("workflow_executor").value;
+        (!text.is_empty()).then(|| executor(text).expect("checked when it was resolved"))
+    }
+
+    /// Where web requests may go beside public addresses.
+    pub fn reach(&self) -> Reach {
+        self.get("allow_private_targets").value.parse().expect("checked when it was resolved")
     }
 
     /// How much is logged.
     pub fn log_level(&self) -> &str {
         &self.get("log_level").value
+    }
+
+    /// How it is logged: `text`, `json` or `auto`.
+    pub fn log_format(&self) -> &str {
+        &self.get("log_format").value
     }
 }
 
@@ -382,13 +406,31 @@ fn catch_up(text: &str) -> Option<CatchUp> {
     text.trim().to_lowercase().parse().ok()
 }
 
+const LEVELS: [&str; 5] = ["error", "warn", "info", "debug", "trace"];
+const FORMATS: [&str; 3] = ["auto", "text", "json"];
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// The words of a policy.
 fn words<T: Named>() -> String {
-    let names: Vec<String> = T::NAMES.iter().map(|name| format!("`{name}`")).collect();
-    format!("write one of {}", names.join(", "))
+    format!("write one of {}", quoted(T::NAMES))
 }
 
 fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failure> {
+    let Some(hint) = refusal(setting, value) else { return Ok(()) };
+    let message = format!("`{value}` cannot be `{}` ({source})", setting.name);
+    Err(Failure { kind: Kind::Invalid, message, hint: Some(hint) })
+}
+
+/// What to write instead of a value of a setting that cannot be meant.
+pub(crate) fn refused(name: &str, value: &str) -> Option<String> {
+    let setting = SETTINGS.iter().find(|setting| setting.name == name)?;
+    refusal(setting, value)
+}
+
+fn refusal(setting: &Described, value: &str) -> Option<String> {
     let text = value.trim();
     let is_good = match setting.shape {
         Shape::Number { least, most } => {
@@ -397,26 +439,36 @@ fn check(setting: &Described, value: &str, source: &Source) -> Result<(), Failur
         Shape::Overlap => overlap(text).is_some(),
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
-        Shape::Address => return listen_address(text).map(drop),
+        Shape::Address => listen_address(text).is_ok(),
         Shape::Paths => text.split(',').all(|path| path.trim().is_empty() || path.trim().starts_with('/')),
         Shape::Access => ["token", "open"].contains(&text),
-        Shape::Level => ["error", "warn", "info", "debug", "trace"].contains(&text),
+        Shape::Reach => text.parse::<Reach>().is_ok(),
+        Shape::Level => LEVELS.contains(&text),
+        Shape::Format => FORMATS.contains(&text),
+        Shape::Executor => text.is_empty() || executor(text).is_ok(),
     };
     if is_good {
-        return Ok(());
+        return None;
     }
-    let hint = match setting.shape {
+    Some(match setting.shape {
         Shape::Number { least, most } => {
             format!("write a whole number from {least} to {most}; without it, it is {}", setting.default)
         }
         Shape::Overlap => words::<Overlap>(),
         Shape::CatchUp => words::<CatchUp>(),
         Shape::Duration => format!("write a length of time such as `{}`", setting.default),
-        Shape::Address => "write it as `127.0.0.1:7424`".to_owned(),
+        Shape::Address => "write an address of this host alone, such as `127.0.0.1:7424`, or `none`; this version lets no other host in"
+            .to_owned(),
         Shape::Paths => "write paths such as `/usr/local/bin/backup`, separated by commas".to_owned(),
         Shape::Access => "write `token` or `open`".to_owned(),
-        Shape::Level => "write `error`, `warn`, `info`, `debug` or `trace`".to_owned(),
-    };
-    let message = format!("`{value}` cannot be `{}` ({source})", setting.name);
-    Err(Failure { kind: Kind::Invalid, message, hint: Some(hint) })
+        Shape::Executor => {
+            r#"write `https://…`, or a program as a list such as `["dag-runner", "--all"]`"#.to_owned()
+        }
+        Shape::Reach => {
+            "write `no`, `yes`, or ranges and host names by commas, such as `10.0.0.0/8, hooks.internal`"
+                .to_owned()
+        }
+        Shape::Level => format!("write one of {}", quoted(&LEVELS)),
+        Shape::Format => format!("write one of {}", quoted(&FORMATS)),
+    })
 }

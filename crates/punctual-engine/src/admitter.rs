@@ -1,17 +1,18 @@
 //! Admitter: what is due is admitted in one transaction, and only then handed to the launcher.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, Verdict, admit};
-use punctual_store::{
-    AdmitCommit, Ask, BATCH_MAX, Commit, DueBatch, Error, Expired, Launchable, Store, Whose,
-};
+use punctual_plan::{Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
+use punctual_store::{AdmitCommit, Commit, DueBatch, Error, Expired, Launchable, Store};
 use tracing::{debug, info};
 
 use crate::Metrics;
 use crate::batch::Sender;
 use crate::complaint::Complaints;
+use crate::lanes::LaneKey;
+use crate::launcher::{Doors, is_launched};
 use crate::lease::Lease;
 use crate::membership::Shared;
 
@@ -29,23 +30,27 @@ pub(crate) struct Admitted {
     pub(crate) next_look_at: Option<Timestamp>,
     /// Late rows that wait for a plan, which decides them together with the ticks after them.
     pub(crate) undecided: usize,
+    /// Schedules of rows that cannot be read any more: those that cannot be read themselves are paused.
+    pub(crate) illegible: BTreeSet<ScheduleKey>,
 }
 
-/// How the due rows are looked at.
+/// The due rows as they were found.
 pub(crate) struct Look {
     /// The present.
     pub(crate) now: Timestamp,
-    /// Whose rows.
-    pub(crate) whose: Whose,
+    /// What was found.
+    pub(crate) batch: DueBatch,
     /// Whether the node may plan: else nothing can be left to its plans.
     pub(crate) may_plan: bool,
+    /// Schedules whose due ticks are left aside, for they are about to be decided as one.
+    pub(crate) aside: BTreeSet<ScheduleKey>,
 }
 
 /// Admits what is due.
 pub(crate) struct Admitter {
     lease: Arc<Lease>,
     sender: Sender,
-    pace: Pace,
+    pub(crate) pace: Pace,
     metrics: Arc<Metrics>,
     complaints: Complaints,
 }
@@ -61,18 +66,19 @@ impl Admitter {
         }
     }
 
-    /// Judges everything that is due and commits the verdicts, of rows that go to targets which are `taken` here.
-    pub(crate) async fn pass<S: Store>(
+    /// Judges what was found and commits the verdicts, of rows that go to targets which are taken here.
+    pub(crate) async fn pass<S: Store, D: Doors>(
         &mut self,
         store: &S,
         look: Look,
-        taken: impl Fn(&Action) -> bool,
+        doors: &D,
     ) -> Result<Admitted, Error> {
-        let Look { now, whose, may_plan } = look;
-        let mut batch = store.due(Ask { now, whose, limit: BATCH_MAX }).await?;
-        self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|(_, error)| error));
+        let Look { now, mut batch, may_plan, aside } = look;
+        self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|one| &one.error));
+        let illegible = batch.unreadable.iter().map(|one| one.schedule).collect();
         let found = batch.rows.len();
-        batch.rows.retain(|row| taken(&row.launch.definition.target.action));
+        batch.rows.retain(|row| doors.takes(&row.launch.definition.target.action));
+        batch.rows.retain(|row| !aside.contains(&row.due.schedule) || !row.is_of_stretch(now));
         let (own, undecided) = (batch.rows.len(), std::mem::take(&mut batch.undecided));
         if may_plan {
             batch.rows.retain(|row| !row.is_overtaken(now) || !undecided.contains(&row.due.schedule));
@@ -83,7 +89,8 @@ impl Admitter {
         if found > 0 && batch.rows.is_empty() {
             batch.next_look_at = batch.next_look_at.filter(|next| *next > now);
         }
-        Ok(Admitted { undecided, ..self.carry_out(store, now, batch).await? })
+        batch.world.rooms = doors.rooms(&wanted(&batch), now);
+        Ok(Admitted { undecided, illegible, ..self.carry_out(store, now, batch).await? })
     }
 
     async fn carry_out<S: Store>(
@@ -101,6 +108,7 @@ impl Admitter {
             launches: Vec::new(),
             cancelled: Vec::new(),
             undecided: 0,
+            illegible: BTreeSet::new(),
         };
         if rows.is_empty() {
             return Ok(admitted);
@@ -130,6 +138,15 @@ impl Admitter {
             self.metrics.lateness.observe(now.duration_since(one.row.launch.scheduled_for));
         }
     }
+}
+
+/// How many rows want to go to each target.
+fn wanted(batch: &DueBatch) -> HashMap<LaneKey, usize> {
+    let mut wanted: HashMap<LaneKey, usize> = HashMap::new();
+    for row in batch.rows.iter().filter(|row| is_launched(&row.launch.definition.target.action)) {
+        *wanted.entry((row.due.org, row.launch.definition.target.name.clone())).or_default() += 1;
+    }
+    wanted
 }
 
 impl Admitted {

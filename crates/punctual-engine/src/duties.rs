@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use punctual_store::{Error, Retention, Scope, Store};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, warn};
 
 use crate::time::Time;
-use crate::{Clock, Metrics};
+use crate::{Clock, Metrics, Tuning};
 
 /// How often messages get their place in the stream and events their seal.
 const ORDER_EVERY: Duration = Duration::from_secs(1);
@@ -31,13 +31,15 @@ const COUNT_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct Duties<S, C> {
     pub(crate) store: Arc<S>,
     pub(crate) time: Arc<Time<C>>,
-    pub(crate) retention: Retention,
+    pub(crate) tuning: watch::Receiver<Tuning>,
+    /// How long nothing is looked for at least.
+    pub(crate) idle: Duration,
     pub(crate) metrics: Arc<Metrics>,
 }
 
 impl<S: Store, C: Clock> Duties<S, C> {
     /// Runs until the sender of `messages` is gone; a word through it says that a message wants its place.
-    pub(crate) async fn run(self, mut messages: mpsc::Receiver<()>) {
+    pub(crate) async fn run(mut self, mut messages: mpsc::Receiver<()>) {
         let begun = Instant::now();
         let (mut order_at, mut retain_at, mut count_at) = (begun, begun + RETAIN_PAUSE, begun + COUNT_EVERY);
         loop {
@@ -47,20 +49,22 @@ impl<S: Store, C: Clock> Duties<S, C> {
                     Some(()) => order_at = Instant::now(),
                     None => return,
                 },
+                // Rows that are past another retention need not wait for the next look.
+                Ok(()) = self.tuning.changed() => retain_at = Instant::now(),
                 () = sleep_until(order_at.min(retain_at).min(count_at)) => {}
             }
             let now = Instant::now();
             if order_at <= now {
                 let is_more = self.told("order", self.order().await).unwrap_or_default();
-                order_at = now + if is_more { RETAIN_PAUSE } else { ORDER_EVERY };
+                order_at = now + if is_more { RETAIN_PAUSE } else { ORDER_EVERY.max(self.idle) };
             }
             if retain_at <= now {
                 let is_more = self.told("retain", self.retain().await).unwrap_or_default();
-                retain_at = now + if is_more { RETAIN_PAUSE } else { RETAIN_EVERY };
+                retain_at = now + if is_more { RETAIN_PAUSE } else { RETAIN_EVERY.max(self.idle) };
             }
             if count_at <= now {
                 self.told("stats", self.count().await);
-                count_at = now + COUNT_EVERY;
+                count_at = now + COUNT_EVERY.max(self.idle);
             }
         }
     }
@@ -76,7 +80,8 @@ impl<S: Store, C: Clock> Duties<S, C> {
 
     /// One step; whether another one has more to do.
     async fn retain(&self) -> Result<bool, Error> {
-        let step = Retention { limit: self.retention.limit.min(RETAIN_MAX), ..self.retention };
+        let retention = self.tuning.borrow().retention;
+        let step = Retention { limit: retention.limit.min(RETAIN_MAX), ..retention };
         let retained = self.store.retain(step, self.time.now()).await?;
         if retained.runs + retained.events > 0 {
             debug!(runs = retained.runs, events = retained.events, "retention");

@@ -1,11 +1,14 @@
 //! The engine: start it, let it run, ask it to stop. `start.rs` puts it together.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Action, Fence, Outcome, Pace};
-use punctual_store::{Attempt, AttemptToken, BATCH_MAX, Error, Expired, Launchable, Report, Store, Whose};
+use punctual_plan::{Action, Event, Fence, Outcome, Pace, ScheduleKey};
+use punctual_store::{
+    Ask, AttemptToken, BATCH_MAX, DueBatch, Error, Expired, Launchable, Report, Store, Whose,
+};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tracing::{error, info, warn};
@@ -14,12 +17,13 @@ use crate::admitter::{Admitter, Look};
 use crate::batch::Sender;
 use crate::flights::Flights;
 use crate::launch::{Targets, Why};
-use crate::launcher::Launcher;
+use crate::launcher::{Doors, Launcher};
 use crate::membership::{Beat, Membership};
 use crate::planner::{Planned, Planner};
+use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
 use crate::wake::{Signals, Wake, wait};
-use crate::{Clock, Metrics, Pulse, Settings};
+use crate::{Clock, Metrics, Pulse, Settings, Tuner, Tuning};
 
 /// How often it is asked which of the runs in hand have ended in the ledger, at most.
 const ASK_ENDED_EVERY: SignedDuration = SignedDuration::from_millis(100);
@@ -37,8 +41,12 @@ pub struct Stopped {
 pub struct Engine<S, C, T> {
     pub(crate) store: Arc<S>,
     pub(crate) time: Arc<Time<C>>,
+    /// The node's id under its present lease.
+    pub(crate) id: String,
     pub(crate) settings: Settings,
     pub(crate) pace: Pace,
+    pub(crate) tuner: Tuner,
+    pub(crate) tuning: watch::Receiver<Tuning>,
     pub(crate) watch: Watch,
     pub(crate) planner: Planner,
     pub(crate) admitter: Admitter,
@@ -71,6 +79,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         Arc::clone(&self.pulse)
     }
 
+    /// What changes how it works while it runs.
+    pub fn tuner(&self) -> Tuner {
+        self.tuner.clone()
+    }
+
     /// Runs until `stop` turns true; then waits for what is in flight.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Stopped {
         loop {
@@ -80,7 +93,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             // A lease that is not certain any more gives no right to admit; the next heartbeat tells.
             let certain = self.membership.lease.certain(self.time.clock());
             self.pulse.leased(certain);
-            if certain.is_some() && !self.launcher.is_full() {
+            if certain.is_some() {
                 let own = self.membership.own();
                 next.extend(self.admit(own).await);
                 if let Some(late) = self.membership.sweep(self.time.now()) {
@@ -94,9 +107,16 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.ask_ended().await;
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             next.extend(self.plan_at.into_iter().chain(self.ask_ended_at).chain([self.membership.next()]));
-            let signals = Signals { stop: &mut stop, settled: &self.settled, pulse: &self.pulse };
-            match wait(&*self.store, signals, self.until(next.into_iter().min())).await {
+            let at_most = self.until(next.into_iter().min());
+            let signals = Signals {
+                stop: &mut stop,
+                settled: &self.settled,
+                tuning: &mut self.tuning,
+                pulse: &self.pulse,
+            };
+            match wait(&*self.store, signals, at_most).await {
                 Wake::Look => {}
+                Wake::Tuned => self.tune(),
                 Wake::Settled => self.plan_at = Some(Timestamp::MIN),
                 // Another process may have brought ticks nearer than the known ones, or ended runs.
                 Wake::Changed => {
@@ -110,9 +130,17 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.stop().await
     }
 
+    /// Works on as it was told; what comes near is looked at anew, for it may be further ahead.
+    fn tune(&mut self) {
+        self.pace = self.tuning.borrow_and_update().pace;
+        self.planner.pace = self.pace;
+        self.admitter.pace = self.pace;
+        self.plan_at = Some(Timestamp::MIN);
+    }
+
     /// How long to sleep: never longer than a tick, so that a clock that was set is noticed.
     fn until(&self, next: Option<Timestamp>) -> Duration {
-        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO);
+        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO).max(self.settings.idle);
         let until = |next: Timestamp| Duration::try_from(next.duration_since(self.time.now()));
         next.map_or(tick, |next| until(next).unwrap_or(Duration::ZERO).min(tick))
     }
@@ -123,7 +151,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if upsets.is_empty() {
             return;
         }
-        for upset in upsets {
+        for upset in &upsets {
             match upset {
                 Upset::Step(by) => {
                     let direction = if by.is_negative() { "backward" } else { "forward" };
@@ -143,6 +171,21 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if let Err(problem) = self.time.ask(&*self.store).await {
             self.complain(&problem, "now");
         }
+        self.note(upsets).await;
+    }
+
+    /// Writes what happened to the clocks into the audit log of the installation.
+    async fn note(&mut self, upsets: Vec<Upset>) {
+        for upset in upsets {
+            let node = self.id.clone();
+            let event = match upset {
+                Upset::Step(by) => Event::ClockStepped { node, by },
+                Upset::Suspend(slept) => Event::Suspended { node, slept },
+            };
+            if let Err(problem) = self.store.note(self.time.now(), event).await {
+                self.complain(&problem, "note");
+            }
+        }
     }
 
     /// Renews the lease; takes up what dead nodes left; begins anew if the lease was lost.
@@ -159,7 +202,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.launcher.resume();
         self.want_ended();
         let now = self.time.now();
-        match self.membership.take_up(&*self.store, now).await {
+        let launcher = &self.launcher;
+        match self.membership.take_up(&*self.store, now, |action| launcher.takes(action)).await {
             Ok(launches) => self.launch(launches, self.membership.lease.fence()),
             Err(problem) => self.complain(&problem, "take_over"),
         }
@@ -175,6 +219,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             "the lease was lost: what runs here does not count any more"
         );
         let node = self.settings.node(self.time.now());
+        self.id.clone_from(&node.id);
         let fence = self.membership.join_again(&*self.store, &self.time, node).await?;
         info!(fence = fence.0, "this node has a new lease");
         let noted = self.membership.journal.lock().unwrap_or_else(PoisonError::into_inner).joined(fence);
@@ -207,8 +252,54 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
         let (now, may_plan) = (self.time.now(), self.membership.may_plan());
-        let (launcher, look) = (&self.launcher, Look { now, whose, may_plan });
-        match self.admitter.pass(&*self.store, look, |action| launcher.takes(action)).await {
+        let ask = Ask { now, whose, limit: BATCH_MAX };
+        let batch = match self.store.due(ask.clone()).await {
+            Ok(batch) => batch,
+            Err(problem) => return self.fail(&problem, "due"),
+        };
+        let aside = match self.stretches(&batch, now).await {
+            Ok(stretches) => stretches,
+            Err(problem) => return self.fail(&problem, "plan"),
+        };
+        let stretches: Vec<ScheduleKey> = aside.iter().copied().collect();
+        let next = self.admit_batch(Look { now, batch, may_plan, aside }).await;
+        if stretches.is_empty() {
+            return next;
+        }
+        // What was slept through is decided after what was not is launched, each schedule's as one, and what fires of it
+        // is admitted.
+        tokio::task::yield_now().await;
+        if let Err(problem) = self.planner.decide(&*self.store, &stretches, now).await {
+            return self.fail(&problem, "plan");
+        }
+        match self.store.due(ask).await {
+            Ok(batch) => self.admit_batch(Look { now, batch, may_plan, aside: BTreeSet::new() }).await,
+            Err(problem) => self.fail(&problem, "due"),
+        }
+    }
+
+    /// Schedules of which several due ticks are one decision, as far as this node may plan.
+    async fn stretches(&mut self, batch: &DueBatch, now: Timestamp) -> Result<BTreeSet<ScheduleKey>, Error> {
+        if !self.membership.may_plan() {
+            return Ok(BTreeSet::new());
+        }
+        let mut stretches = batch.stretches();
+        let unsure: Vec<ScheduleKey> = batch.unsure(now).into_iter().collect();
+        for some in unsure.chunks(BATCH_MAX) {
+            let found = self.store.decidable(now, some.to_vec()).await?.ready;
+            stretches.extend(found.iter().filter(|one| one.is_stretch()).map(|one| one.schedule));
+        }
+        Ok(stretches)
+    }
+
+    /// A step failed: when to try again.
+    fn fail(&mut self, problem: &Error, step: &'static str) -> Option<Timestamp> {
+        self.complain(problem, step);
+        Some(self.again_at())
+    }
+
+    async fn admit_batch(&mut self, look: Look) -> Option<Timestamp> {
+        match self.admitter.pass(&*self.store, look, &self.launcher).await {
             Ok(admitted) => {
                 if admitted.undecided > 0 {
                     self.plan_at = Some(Timestamp::MIN);
@@ -216,12 +307,22 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
                 self.launch(admitted.launches, admitted.fence);
                 self.give_up(&admitted.expired).await;
+                self.pause_illegible(admitted.illegible).await;
                 admitted.next_look_at
             }
-            Err(problem) => {
-                self.complain(&problem, "admit");
-                Some(self.again_at())
-            }
+            Err(problem) => self.fail(&problem, "admit"),
+        }
+    }
+
+    /// Pauses schedules at once whose definition cannot be read when a row of theirs is due.
+    async fn pause_illegible(&mut self, schedules: BTreeSet<ScheduleKey>) {
+        if schedules.is_empty() {
+            return;
+        }
+        match self.store.pause_invalid(self.time.now(), schedules.into_iter().collect()).await {
+            Ok(0) => {}
+            Ok(paused) => warn!(paused, "schedules that cannot be read any more are paused"),
+            Err(problem) => self.complain(&problem, "pause_invalid"),
         }
     }
 
@@ -299,13 +400,16 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Admits nothing more, lets what runs end, hands back what was not launched.
     async fn stop(mut self) -> Stopped {
-        let unlaunched = self.launcher.hand_back();
+        let unlaunched = self.launcher.close();
         self.give_back(&unlaunched).await;
         let in_flight = self.launcher.in_flight();
         if in_flight > 0 {
             info!(in_flight, "waiting for runs to end");
         }
         let left_in_flight = self.drain().await;
+        // A run that had its place when the lanes were closed, and no certain lease, was put back meanwhile.
+        let put_back = self.launcher.hand_back();
+        self.give_back(&put_back).await;
         if left_in_flight > 0 {
             warn!(left_in_flight, "stopped before these runs ended; the next start settles them");
         }
@@ -317,15 +421,15 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if let Err(problem) = self.store.leave(self.membership.lease.fence()).await {
             warn!(%problem, "cannot leave; the lease ends by itself");
         }
-        Stopped { left_in_flight, handed_back: unlaunched.len() }
+        Stopped { left_in_flight, handed_back: unlaunched.len() + put_back.len() }
     }
 
     /// Says in the ledger what was not launched, so that whoever takes it up need not doubt.
     async fn give_back(&mut self, unlaunched: &[Launchable]) {
         let fence = self.membership.lease.fence();
         for some in unlaunched.chunks(BATCH_MAX) {
-            let attempt = |one: &Launchable| Attempt { run: one.run, attempt: one.attempt, fence };
-            if let Err(problem) = self.store.hand_back(some.iter().map(attempt).collect()).await {
+            let unlaunched = some.iter().map(|run| held(run, fence)).collect();
+            if let Err(problem) = self.store.hand_back(unlaunched).await {
                 self.complain(&problem, "hand_back");
             }
         }

@@ -72,6 +72,11 @@ impl Flights {
         own.filter_map(|((run, _), flight)| Some((*run, flight.attempt, flight.output.take_new()?))).collect()
     }
 
+    /// Whether anything is in hand.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.flights().is_empty()
+    }
+
     /// How many were launched and have not ended.
     pub(crate) fn launched_count(&self) -> usize {
         self.flights().values().filter(|flight| flight.is_launched).count()

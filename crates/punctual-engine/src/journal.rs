@@ -217,6 +217,13 @@ fn outcome_text(outcome: &Outcome) -> String {
         Outcome::TimedOut => "timed_out".to_owned(),
         Outcome::Lost => "lost".to_owned(),
         Outcome::LaunchFailed { error } => format!("launch_failed {}", one_line(error)),
+        Outcome::NoWorkflow { workflow, version } => format!("no_workflow {version} {}", one_line(workflow)),
+        Outcome::Answered { code, retry_at, url } => {
+            let retry_at = retry_at.map_or_else(|| "-".to_owned(), |at| at.as_microsecond().to_string());
+            format!("answered {code} {retry_at} {}", one_line(url))
+        }
+        Outcome::Unanswered { error } => format!("unanswered {}", one_line(error)),
+        Outcome::AddressRefused { address, url } => format!("address_refused {address} {}", one_line(url)),
         Outcome::Cancelled { by } => format!("cancelled {}", one_line(by)),
         Outcome::InDoubt => "in_doubt".to_owned(),
     }
@@ -263,8 +270,28 @@ fn read_outcome(text: &str) -> Option<Outcome> {
         "cancelled" => Outcome::Cancelled { by: value.to_owned() },
         "launch_failed" => Outcome::LaunchFailed { error: value.to_owned() },
         "in_doubt" => Outcome::InDoubt,
+        "no_workflow" => {
+            let (version, workflow) = value.split_once(' ')?;
+            Outcome::NoWorkflow { workflow: workflow.to_owned(), version: version.parse().ok()? }
+        }
+        "answered" => read_answered(value)?,
+        "unanswered" => Outcome::Unanswered { error: value.to_owned() },
+        "address_refused" => {
+            let (address, url) = value.split_once(' ')?;
+            Outcome::AddressRefused { address: address.parse().ok()?, url: url.to_owned() }
+        }
         _ => return None,
     })
+}
+
+fn read_answered(text: &str) -> Option<Outcome> {
+    let mut words = text.splitn(3, ' ');
+    let (code, retry_at, url) = (words.next()?, words.next()?, words.next()?);
+    let retry_at = match retry_at {
+        "-" => None,
+        at => Some(Timestamp::from_microsecond(at.parse().ok()?).ok()?),
+    };
+    Some(Outcome::Answered { code: code.parse().ok()?, retry_at, url: url.to_owned() })
 }
 
 #[cfg(test)]
@@ -304,6 +331,19 @@ mod tests {
         assert_eq!(journal.known(RunKey(5), 1).cloned(), ended(failed));
         assert_eq!(journal.known(RunKey(9), 1), Some(&Known::Launched));
         assert_eq!(journal.known(RunKey(10), 1), None);
+    }
+
+    #[test]
+    fn what_a_web_target_said_reads_back() {
+        let url = || "https://example.com/a b".to_owned();
+        for outcome in [
+            Outcome::Answered { code: 503, retry_at: Some(at(9)), url: url() },
+            Outcome::Answered { code: 404, retry_at: None, url: url() },
+            Outcome::Unanswered { error: "no answer within 20 s".to_owned() },
+            Outcome::AddressRefused { address: "::1".parse().unwrap(), url: url() },
+        ] {
+            assert_eq!(read_outcome(&outcome_text(&outcome)), Some(outcome));
+        }
     }
 
     #[test]

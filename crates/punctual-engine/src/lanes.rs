@@ -2,11 +2,13 @@
 //!
 //! Each target has a lane. Places go round-robin to the lanes in which somebody waits; some are kept for targets that
 //! have nothing in flight, so that one which fills all the others leaves them room. A run without a place waits in its
-//! lane; it is admitted already.
+//! lane; it is admitted already. A lane takes only so many of them: beyond that rows wait in the ledger, and other lanes
+//! go on.
 
 use std::collections::{HashMap, VecDeque};
 
-use punctual_plan::OrgKey;
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{OrgKey, ROOM_STEP, Room};
 use punctual_store::Launchable;
 
 /// Places for anybody: so many programs at once are what a small machine bears.
@@ -15,8 +17,14 @@ pub(crate) const POOL: usize = 1_000;
 /// Places for targets that have nothing in flight.
 pub(crate) const RESERVE: usize = 100;
 
-/// Runs that wait for a place before the engine stops to admit more.
+/// Runs of one target that wait for a place; further ones of it are not admitted before there is room.
+pub(crate) const LANE_WAITING_MAX: usize = 10_000;
+
+/// Runs that wait for a place in all. Beyond it only what finds a place at once is admitted.
 pub(crate) const WAITING_MAX: usize = 100_000;
+
+/// What finds its lane full is looked at again after this long, and behind all that found it full before.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// A target of an org.
 pub(crate) type LaneKey = (OrgKey, String);
@@ -41,6 +49,8 @@ pub(crate) struct Placed {
 struct Lane {
     waiting: VecDeque<Launchable>,
     running: usize,
+    /// When the last row that found it full is looked at again.
+    again_at: Option<Timestamp>,
 }
 
 /// The lanes of a launcher.
@@ -51,6 +61,8 @@ pub(crate) struct Lanes {
     pool_free: usize,
     reserve_free: usize,
     waiting: usize,
+    /// Whether nobody gets a place any more.
+    is_closed: bool,
 }
 
 impl Default for Lanes {
@@ -61,6 +73,7 @@ impl Default for Lanes {
             pool_free: POOL,
             reserve_free: RESERVE,
             waiting: 0,
+            is_closed: false,
         }
     }
 }
@@ -82,9 +95,44 @@ impl Lanes {
         key
     }
 
+    /// Of lanes to which so many rows want to go, those that do not take all of them.
+    pub(crate) fn rooms(
+        &mut self,
+        wanted: &HashMap<LaneKey, usize>,
+        now: Timestamp,
+    ) -> HashMap<LaneKey, Room> {
+        let (mut pool, mut reserve) = (self.pool_free, self.reserve_free);
+        let mut rooms = HashMap::new();
+        for (key, rows) in wanted {
+            let lane = self.lanes.get(key);
+            let places = if pool > 0 { &mut pool } else { &mut reserve };
+            // What is here already has no claim to the reserve.
+            let places = if lane.is_none() || self.pool_free > 0 { places } else { &mut 0 };
+            let waiting = lane.map_or(0, |lane| lane.waiting.len());
+            let free = LANE_WAITING_MAX.saturating_sub(waiting).min(WAITING_MAX.saturating_sub(self.waiting));
+            let left = free + *places;
+            *places = places.saturating_sub(*rows);
+            if left < *rows {
+                let again_at = self.look_again(key, *rows - left, now);
+                rooms.insert(key.clone(), Room { left, again_at });
+            }
+        }
+        rooms
+    }
+
+    /// When the first of so many rows that a lane does not take is looked at again: behind those before them.
+    fn look_again(&mut self, key: &LaneKey, rows: usize, now: Timestamp) -> Timestamp {
+        let later = |at: Timestamp, by| at.saturating_add(by).unwrap_or(Timestamp::MAX);
+        let soonest = later(now, LOOK_AGAIN);
+        let Some(lane) = self.lanes.get_mut(key) else { return soonest };
+        let first = soonest.max(lane.again_at.unwrap_or(Timestamp::MIN));
+        lane.again_at = Some(later(first, ROOM_STEP * i32::try_from(rows).unwrap_or(i32::MAX)));
+        first
+    }
+
     /// The next run of a lane, if there is a place for it.
     pub(crate) fn take(&mut self, key: &LaneKey) -> Option<Placed> {
-        let lane = self.lanes.get_mut(key)?;
+        let lane = self.lanes.get_mut(key).filter(|_| !self.is_closed)?;
         let place = if self.pool_free > 0 {
             Place::Pool
         } else if self.reserve_free > 0 && lane.running == 0 {
@@ -158,6 +206,12 @@ impl Lanes {
     /// How many wait.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting
+    }
+
+    /// Empties the lanes for good: those that have a place keep it, and nobody else gets one.
+    pub(crate) fn close(&mut self) -> Vec<Launchable> {
+        self.is_closed = true;
+        self.clear()
     }
 
     /// Empties the lanes; those that had a place keep it.
@@ -239,6 +293,44 @@ mod tests {
             placed.extend(lanes.give_back(&one));
         }
         assert_eq!((served, lanes.waiting(), lanes.lanes.len()), (5_000, 0, 0));
+    }
+
+    #[test]
+    fn a_full_lane_keeps_no_other_from_being_admitted() {
+        let mut lanes = Lanes::default();
+        let (slow, quick) = ((OrgKey(1), "slow".to_owned()), (OrgKey(1), "quick".to_owned()));
+        let wanted = HashMap::from([(slow.clone(), 50), (quick.clone(), 1)]);
+        let now = Timestamp::UNIX_EPOCH;
+        fill(&mut lanes, "slow", 0..(POOL + LANE_WAITING_MAX - 10) as i64);
+        let room = |left, ms| Room { left, again_at: Timestamp::from_millisecond(ms).unwrap() };
+        assert_eq!(lanes.rooms(&wanted, now), HashMap::from([(slow.clone(), room(10, 1_000))]));
+        fill(&mut lanes, "slow", 50_000..50_010);
+        assert_eq!(lanes.rooms(&wanted, now), HashMap::from([(slow, room(0, 1_004))]), "behind those before");
+
+        // Ten such targets leave what finds a place; when all places are taken, nothing more is admitted.
+        for target in 1..10 {
+            fill(&mut lanes, &format!("slow {target}"), 0..LANE_WAITING_MAX as i64 + 1);
+        }
+        assert!(lanes.waiting() >= WAITING_MAX - 10);
+        fill(&mut lanes, "slow 1", 0..20);
+        assert!(!lanes.rooms(&wanted, now).contains_key(&quick), "there are places left for it");
+        for target in 0..RESERVE {
+            fill(&mut lanes, &format!("other {target}"), 0..1);
+        }
+        assert!(lanes.rooms(&wanted, now).contains_key(&quick));
+    }
+
+    #[test]
+    fn closed_lanes_keep_what_is_put_back_and_give_no_place() {
+        let mut lanes = Lanes::default();
+        let mut placed = fill(&mut lanes, "slow", 0..1_002);
+        assert_eq!(lanes.close().len(), 2, "those without a place");
+        let (late, first) = (placed.pop().expect("a place"), placed.pop().expect("a place"));
+        let key = late.run.run;
+        lanes.put_back(late);
+        assert!(lanes.give_back(&first).is_none() && fill(&mut lanes, "quick", 9_000..9_001).is_empty());
+        let left: Vec<RunKey> = lanes.clear().iter().map(|run| run.run).collect();
+        assert!(left.len() == 2 && left.contains(&key), "{left:?}");
     }
 
     #[test]

@@ -12,9 +12,9 @@ use tokio::sync::watch;
 
 /// Where runs go. All that the engine does to the world goes through it.
 pub trait Targets: Send + Sync + 'static {
-    /// Launches one attempt and resolves with its end. It may take as long as the run's own limit; it must end soon
+    /// Launches one attempt and resolves with its end, or when somebody else has taken it who will report it. It may take as long as the run's own limit; it must end soon
     /// after [`Cancel::wanted`] resolves, and must not be dropped half-way to be undone.
-    fn launch(&self, launch: Launch) -> impl Future<Output = Finished> + Send;
+    fn launch(&self, launch: Launch) -> impl Future<Output = Launched> + Send;
 
     /// Whether runs that go there are this node's to launch; the others are left to whoever can.
     fn takes(&self, action: &Action) -> bool {
@@ -36,6 +36,21 @@ pub struct Launch {
     pub cancel: Cancel,
     /// Where it shows what it prints while it runs.
     pub output: LiveOutput,
+}
+
+/// What became of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Launched {
+    /// The attempt has ended.
+    Ended(Finished),
+    /// An executor has taken it, the ledger knows so, and its end will be reported by the attempt's token.
+    Entrusted,
+}
+
+impl From<Finished> for Launched {
+    fn from(finished: Finished) -> Self {
+        Self::Ended(finished)
+    }
 }
 
 /// The end of an attempt.

@@ -1,9 +1,10 @@
 //! Launcher: the only step that acts on the world. It checks the lease and notes each launch before it happens.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Fence, Outcome};
+use punctual_plan::{Action, Fence, Outcome, Room};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -11,8 +12,8 @@ use tracing::debug;
 
 use crate::flights::{Flight, Flights};
 use crate::journal::Journal;
-use crate::lanes::{Lanes, Placed, WAITING_MAX};
-use crate::launch::{Cancel, Finished, Launch, LiveOutput, OnStart, Targets, Why};
+use crate::lanes::{LaneKey, Lanes, Placed};
+use crate::launch::{Cancel, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
 use crate::time::Time;
@@ -44,7 +45,7 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
 
     /// Hands over a run and returns at once. One that waits in a queue is left to its workers.
     pub(crate) fn launch(&mut self, run: Launchable, fence: Fence) {
-        if matches!(run.definition.target.action, Action::Queue(_)) {
+        if !is_launched(&run.definition.target.action) {
             return;
         }
         let (canceller, _) = Cancel::pair();
@@ -80,14 +81,9 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         }
     }
 
-    /// Whether runs that go there are this node's to launch.
-    pub(crate) fn takes(&self, action: &Action) -> bool {
-        self.shared.targets.takes(action)
-    }
-
-    /// Whether so many wait for a place that no more shall be admitted.
-    pub(crate) fn is_full(&self) -> bool {
-        self.shared.lanes().waiting() >= WAITING_MAX
+    /// Launches nothing more, and gives back what was admitted and not launched.
+    pub(crate) fn close(&self) -> Vec<Launchable> {
+        self.shared.lanes().close()
     }
 
     /// Forgets what was admitted and not launched, and gives it back.
@@ -109,6 +105,30 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
     pub(crate) fn abandon(mut self) {
         self.tasks.detach_all();
         self.shared.tell(News::Close);
+    }
+}
+
+/// Whether a run that goes there is launched by the node; one that waits in a queue is left to its workers.
+pub(crate) fn is_launched(action: &Action) -> bool {
+    !matches!(action, Action::Queue(_))
+}
+
+/// What the admitter has to know of a launcher.
+pub(crate) trait Doors {
+    /// Whether runs that go there are this node's to launch.
+    fn takes(&self, action: &Action) -> bool;
+
+    /// Of targets to which so many rows want to go, those that do not take all of them.
+    fn rooms(&self, wanted: &HashMap<LaneKey, usize>, now: Timestamp) -> HashMap<LaneKey, Room>;
+}
+
+impl<C: Clock, T: Targets> Doors for Launcher<C, T> {
+    fn takes(&self, action: &Action) -> bool {
+        self.shared.targets.takes(action)
+    }
+
+    fn rooms(&self, wanted: &HashMap<LaneKey, usize>, now: Timestamp) -> HashMap<LaneKey, Room> {
+        self.shared.lanes().rooms(wanted, now)
     }
 }
 
@@ -147,7 +167,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let noted = self.journal().launching(run.run, run.attempt);
         let cancel = flight.canceller.cancel_of();
         let started_at = Arc::new(Mutex::new(None));
-        let finished = match noted {
+        let launched = match noted {
             Ok(()) => {
                 self.flights.launched(run.run, fence);
                 let launch = Launch {
@@ -160,7 +180,11 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 self.targets.launch(launch).await
             }
             // What cannot be noted is not launched: a restart could not tell whether it was.
-            Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")),
+            Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")).into(),
+        };
+        let finished = match launched {
+            Launched::Ended(finished) => finished,
+            Launched::Entrusted => return self.tell(News::Gone { run: run.run, attempt: run.attempt }),
         };
         let started_at = *started_at.lock().unwrap_or_else(PoisonError::into_inner);
         let is_cancelled = matches!(finished.outcome, Outcome::Cancelled { .. });

@@ -31,18 +31,21 @@ mod settler;
 mod start;
 mod target;
 mod time;
+mod tuning;
 mod wake;
 
 pub use chance::Chance;
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use engine::{Engine, Stopped};
 pub use journal::{JournalPlace, MemoryJournal};
-pub use launch::{Cancel, Canceller, Finished, Launch, LiveOutput, OnStart, Targets, Why};
+pub use launch::{Cancel, Canceller, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
 pub use metrics::Metrics;
 pub use pulse::Pulse;
 pub use settings::Settings;
 pub use start::StartError;
 pub use target::{
-    CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, Program, SECRET_BYTES_MAX,
-    TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings, allow_open_files,
+    BadReach, BadRequest, CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, Program,
+    Reach, SECRET_BYTES_MAX, STARTED_BY_KEY, TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings,
+    allow_open_files, check_header, check_text, check_url,
 };
+pub use tuning::{Tuner, Tuning};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Fence, Outcome};
+use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{
     AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
 };
@@ -12,15 +12,18 @@ use tracing::{error, info, warn};
 use crate::batch::Sender;
 use crate::journal::Journal;
 use crate::lease::{Lease, Moment};
-use crate::recover::Recovery;
+use crate::recover::{Recovery, is_open, keep_own};
 use crate::time::Time;
 use crate::{Clock, Metrics};
 
 /// How long a node's lease lasts without a heartbeat: admitted runs of a dead node are taken up within five seconds.
 pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(3);
 
-/// How often the lease is renewed: three times before it would end.
-const HEARTBEAT: SignedDuration = SignedDuration::from_secs(1);
+/// How often the lease is renewed before it would end.
+const BEATS: i32 = 3;
+
+/// When it is tried again to renew it, if the database did not answer.
+const BEAT_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// How often rows of any shard are looked for that are late.
 const SWEEP: SignedDuration = SignedDuration::from_millis(250);
@@ -109,12 +112,14 @@ impl Membership {
         if now < self.beat_at {
             return Beat::None;
         }
-        self.beat_at = now.saturating_add(HEARTBEAT).unwrap_or(Timestamp::MAX);
+        self.beat_at = now.saturating_add(BEAT_AGAIN).unwrap_or(Timestamp::MAX);
         let asked = Moment::of(time.clock());
         let fence = self.lease.fence();
         match store.heartbeat(fence).await {
             Ok(heartbeat) => {
-                self.lease.renew(fence, asked, heartbeat.lease_until.duration_since(heartbeat.now));
+                let lasts = heartbeat.lease_until.duration_since(heartbeat.now);
+                self.lease.renew(fence, asked, lasts);
+                self.beat_at = now.saturating_add(lasts / BEATS).unwrap_or(Timestamp::MAX);
                 if let Err(problem) = time.ask(store).await {
                     error!(%problem, "the database does not tell its time");
                 }
@@ -151,19 +156,34 @@ impl Membership {
     }
 
     /// Takes up the runs of nodes that are gone. They are in doubt, for the journal of their node is not here; of those
-    /// that this process itself had admitted before it lost its lease, the journal knows what was not launched.
+    /// that this process itself had admitted before it lost its lease, the journal knows what was not launched. What
+    /// was not launched and is not `taken` here is handed back.
     pub(crate) async fn take_up<S: Store>(
         &mut self,
         store: &S,
         now: Timestamp,
+        taken: impl Fn(&Action) -> bool,
     ) -> Result<Vec<Launchable>, Error> {
         let fence = self.lease.fence();
-        let left = store.take_over(fence, BATCH_MAX).await?;
+        let mut left = Vec::new();
+        loop {
+            let more = store.take_over(fence, BATCH_MAX).await?;
+            let is_last = more.len() < BATCH_MAX;
+            left.extend(more);
+            // All of them, before any is handed back: else those would be found again and again.
+            if is_last {
+                break;
+            }
+        }
         if left.is_empty() {
             return Ok(Vec::new());
         }
-        self.metrics.runs_taken_over.add(left.len() as u64);
         let (launches, reports) = self.sort(left, fence, now);
+        let launches = keep_own(store, fence, launches, taken).await?;
+        self.metrics.runs_taken_over.add((launches.len() + reports.len()) as u64);
+        if launches.is_empty() && reports.is_empty() {
+            return Ok(launches);
+        }
         warn!(settled = reports.len(), launched_now = launches.len(), "took up what was left in flight");
         if !reports.is_empty() {
             self.sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
@@ -180,7 +200,7 @@ impl Membership {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let recovery = Recovery { journal: &journal, fence, now };
         let (mut launches, mut reports) = (Vec::new(), Vec::new());
-        for orphan in left {
+        for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {
                 Some(report) => reports.push(report),
                 None => launches.push(orphan.launch),

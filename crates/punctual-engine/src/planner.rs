@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Pace, Window, plan};
-use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, Store, Whose};
+use punctual_plan::{Pace, Plan, ScheduleKey, Window, plan};
+use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, PlannableBatch, Store, Whose};
 use tracing::debug;
 
 use crate::Metrics;
@@ -20,7 +20,7 @@ const PLANNABLE_MAX: usize = 1_000;
 pub(crate) struct Planner {
     lease: Arc<Lease>,
     sender: Sender,
-    pace: Pace,
+    pub(crate) pace: Pace,
     metrics: Arc<Metrics>,
     complaints: Complaints,
 }
@@ -53,12 +53,7 @@ impl Planner {
         now: Timestamp,
     ) -> Result<Planned, Error> {
         let batch = store.plannable(Ask { now, whose, limit: PLANNABLE_MAX }).await?;
-        self.complaints.hear("a schedule cannot be planned", batch.unreadable.iter().map(|(_, error)| error));
-        if !batch.unreadable.is_empty() {
-            let schedules = batch.unreadable.iter().map(|(schedule, _)| *schedule).collect();
-            let paused = store.pause_invalid(now, schedules).await?;
-            debug!(paused, "paused what cannot be read");
-        }
+        self.pause_unreadable(store, &batch, now).await?;
         if batch.ready.is_empty() {
             return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
         }
@@ -78,9 +73,53 @@ impl Planner {
         Ok(if committed == 0 { Planned::Done(batch.next_plan_at) } else { Planned::More })
     }
 
+    /// Decides schedules of which several ticks were slept through, each as one with what is not planned yet.
+    pub(crate) async fn decide<S: Store>(
+        &mut self,
+        store: &S,
+        schedules: &[ScheduleKey],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        for some in schedules.chunks(PLANNABLE_MAX) {
+            let batch = store.decidable(now, some.to_vec()).await?;
+            self.pause_unreadable(store, &batch, now).await?;
+            let plans = batch.ready.into_iter().map(|one| self.plan_one(one, now));
+            // One of which a single tick is late has nothing that it must be seen with.
+            let plans: Vec<PlanCommit> = plans.filter(|one| decides(&one.plan, now)).collect();
+            if !plans.is_empty() {
+                let fence = self.lease.fence();
+                self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
+                debug!(schedules = plans.len(), "decided what was slept through");
+            }
+        }
+        Ok(())
+    }
+
+    /// Pauses what cannot be read any more.
+    async fn pause_unreadable<S: Store>(
+        &mut self,
+        store: &S,
+        batch: &PlannableBatch,
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        self.complaints.hear("a schedule cannot be planned", batch.unreadable.iter().map(|(_, error)| error));
+        if !batch.unreadable.is_empty() {
+            let schedules = batch.unreadable.iter().map(|(schedule, _)| *schedule).collect();
+            let paused = store.pause_invalid(now, schedules).await?;
+            debug!(paused, "paused what cannot be read");
+        }
+        Ok(())
+    }
+
     fn plan_one(&self, one: Plannable, now: Timestamp) -> PlanCommit {
         let plan = plan(&one.subject(None), Window { now, pace: self.pace });
         let Plannable { schedule, org, definition, cursor, .. } = one;
         PlanCommit { schedule, org, definition, from: cursor, plan }
     }
+}
+
+/// Whether a plan says something of ticks that have passed.
+fn decides(plan: &Plan, now: Timestamp) -> bool {
+    let has_passed = plan.entries.first().is_some_and(|entry| entry.scheduled_for <= now);
+    has_passed || !(plan.closed.is_empty() && plan.refired.is_empty() && plan.ranges.is_empty())
 }

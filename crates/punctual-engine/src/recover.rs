@@ -1,8 +1,8 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
 use jiff::Timestamp;
-use punctual_plan::Fence;
-use punctual_store::{BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
+use punctual_plan::{Action, Fence};
+use punctual_store::{Attempt, BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
 
 use crate::batch::Sender;
@@ -17,21 +17,22 @@ pub(crate) struct Recovery<'a> {
     pub(crate) now: Timestamp,
 }
 
-/// Settles what the journal knows and gives back what was admitted and never launched.
+/// Settles what the journal knows and gives back what was admitted and never launched, of what is `taken` here.
 pub(crate) async fn recover<S: Store>(
     store: &S,
     sender: &Sender,
     recovery: Recovery<'_>,
+    taken: impl Fn(&Action) -> bool,
 ) -> Result<Vec<Launchable>, Error> {
     let Recovery { fence, now, .. } = recovery;
     let mut launches = Vec::new();
     loop {
         let left = store.take_over(fence, BATCH_MAX).await?;
         if left.is_empty() {
-            return Ok(launches);
+            return keep_own(store, fence, launches, taken).await;
         }
         let mut reports = Vec::new();
-        for orphan in left {
+        for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {
                 Some(report) => reports.push(report),
                 None => launches.push(orphan.launch),
@@ -44,6 +45,32 @@ pub(crate) async fn recover<S: Store>(
     }
 }
 
+/// Whether it is for a node to say what becomes of a run: what waits in a queue is its workers', and whoever has taken
+/// a run answers for it by its token.
+pub(crate) fn is_open(orphan: &Orphan) -> bool {
+    !orphan.is_taken && !matches!(orphan.launch.definition.target.action, Action::Queue(_))
+}
+
+/// Hands back what is not this node's to launch: whoever can finds it as it was left.
+pub(crate) async fn keep_own<S: Store>(
+    store: &S,
+    fence: Fence,
+    launches: Vec<Launchable>,
+    taken: impl Fn(&Action) -> bool,
+) -> Result<Vec<Launchable>, Error> {
+    let (own, others): (Vec<_>, Vec<_>) =
+        launches.into_iter().partition(|run| taken(&run.definition.target.action));
+    for some in others.chunks(BATCH_MAX) {
+        store.hand_back(some.iter().map(|run| held(run, fence)).collect()).await?;
+    }
+    Ok(own)
+}
+
+/// An attempt that is held under a fence and was not launched.
+pub(crate) fn held(run: &Launchable, fence: Fence) -> Attempt {
+    Attempt { run: run.run, attempt: run.attempt, fence }
+}
+
 impl Recovery<'_> {
     /// What is known of a run that was left in flight; nothing if it was never launched.
     pub(crate) fn judge(&self, orphan: &Orphan) -> Option<Report> {
@@ -51,6 +78,10 @@ impl Recovery<'_> {
         let doubt = in_doubt(run, self.fence, self.now);
         // Its node said that it was not launched.
         if orphan.held_by == HANDED_BACK {
+            return None;
+        }
+        // A message is in the outbox since its admission: it is in no doubt, and to launch it again does nothing twice.
+        if matches!(run.definition.target.action, Action::Message { .. }) {
             return None;
         }
         match self.journal.known(run.run, run.attempt) {

@@ -9,7 +9,7 @@ use punctual_plan::{LOOKAHEAD_MAX, Pace};
 use punctual_store::{Node, Retention};
 
 use crate::membership::LEASE;
-use crate::{Chance, JournalPlace};
+use crate::{Chance, JournalPlace, Tuning};
 
 /// The shortest `tick`: a loop that looks more often than this only costs.
 const TICK_MIN: SignedDuration = SignedDuration::from_millis(10);
@@ -25,6 +25,9 @@ pub struct Settings {
     pub drain_for: Duration,
     /// How long rows are kept.
     pub retention: Retention,
+    /// How long it sleeps at least when nothing is known to be due. It is zero but for a store that nobody else writes
+    /// into and a clock that wakes the engine when it is set.
+    pub idle: Duration,
     /// Where ids come from.
     pub chance: Chance,
     /// What lets the node stand still, as a stopped process does.
@@ -45,6 +48,7 @@ impl Settings {
             pace: Pace::default(),
             drain_for: Duration::from_secs(30),
             retention: Retention::default(),
+            idle: Duration::ZERO,
             chance: Chance::of_host(),
             #[cfg(feature = "harness")]
             gate: crate::harness::Gate::default(),
@@ -63,13 +67,9 @@ impl Settings {
         task
     }
 
-    /// The pace within its bounds.
-    pub(crate) fn bounded_pace(&self) -> Pace {
-        Pace {
-            tick: self.pace.tick.max(TICK_MIN),
-            lookahead: self.pace.lookahead.min(LOOKAHEAD_MAX),
-            catch_up_per_tick_max: self.pace.catch_up_per_tick_max.max(1),
-        }
+    /// What can change while the engine runs, as it is at its start.
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning { pace: bounded(self.pace), retention: self.retention }
     }
 
     /// This process as a node.
@@ -82,5 +82,14 @@ impl Settings {
             tz_version: punctual_time::tz_version().to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+}
+
+/// A pace within its bounds.
+pub(crate) fn bounded(pace: Pace) -> Pace {
+    Pace {
+        tick: pace.tick.max(TICK_MIN),
+        lookahead: pace.lookahead.min(LOOKAHEAD_MAX),
+        catch_up_per_tick_max: pace.catch_up_per_tick_max.max(1),
     }
 }

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, Next, RunKey, Schedule};
 use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Shown, Started, Store};
 use tokio::sync::{Notify, mpsc};
+use tokio::time::MissedTickBehavior;
 use tracing::{error, info, warn};
 
 use crate::batch::Sender;
@@ -96,6 +97,7 @@ impl<S: Store, C: Clock> Settler<S, C> {
         let mut gathered = Gathered::default();
         let mut mark = tokio::time::interval(MARK_EVERY);
         let mut show = tokio::time::interval(SHOW_EVERY);
+        show.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
                 biased;
@@ -104,7 +106,8 @@ impl<S: Store, C: Clock> Settler<S, C> {
                     None => return,
                 },
                 _ = mark.tick(), if !gathered.started.is_empty() => self.mark(&mut gathered).await,
-                _ = show.tick() => self.show().await,
+                // Whatever begins to run says so here, so this is looked at again then.
+                _ = show.tick(), if self.flights.is_any() => self.show().await,
             }
             while gathered.ended.len() < BATCH_MAX
                 && let Ok(news) = news.try_recv()

@@ -20,7 +20,7 @@ use crate::planner::Planner;
 use crate::recover::{Recovery, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
-use crate::{Clock, Engine, JournalPlace, Metrics, Settings};
+use crate::{Clock, Engine, JournalPlace, Metrics, Settings, Tuner};
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
@@ -38,7 +38,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let time = Arc::new(Time::new(Arc::clone(&clock)));
         let asked = Moment::of(&*clock);
         let node = settings.node(clock.now());
-        let lasts = node.lease;
+        let (lasts, id) = (node.lease, node.id.clone());
         // The journal is this process's alone, so whoever wrote in it before is gone: nobody waits for those leases.
         for earlier in journal.fences() {
             store.leave(earlier).await?;
@@ -49,11 +49,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let lease = Arc::new(Lease::new(fence, asked, lasts));
         let sender = Sender::new(settings.chance.clone());
         let now = time.now();
-        let launches = recover(&*store, &sender, Recovery { journal: &journal, fence, now }).await?;
+        let recovery = Recovery { journal: &journal, fence, now };
+        let launches = recover(&*store, &sender, recovery, |action| targets.takes(action)).await?;
         journal.begin(fence).map_err(unusable)?;
         let (journal, metrics) = (Arc::new(Mutex::new(journal)), Arc::new(Metrics::default()));
         let mut engine =
-            assemble(Parts { store, time, lease, journal, metrics, sender, settings }, targets, &joined);
+            assemble(Parts { store, time, lease, journal, metrics, sender, settings, id }, targets, &joined);
         engine.launch(launches, fence);
         Ok(engine)
     }
@@ -68,6 +69,20 @@ struct Parts<S, C> {
     metrics: Arc<Metrics>,
     sender: Sender,
     settings: Settings,
+    /// The node's id.
+    id: String,
+}
+
+impl<S: Store, C: Clock> Parts<S, C> {
+    fn duties(&self, tuner: &Tuner) -> Duties<S, C> {
+        Duties {
+            store: Arc::clone(&self.store),
+            time: Arc::clone(&self.time),
+            tuning: tuner.heard(),
+            idle: self.settings.idle,
+            metrics: Arc::clone(&self.metrics),
+        }
+    }
 }
 
 fn assemble<S: Store, C: Clock, T: Targets>(
@@ -75,7 +90,9 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     targets: Arc<T>,
     joined: &punctual_store::Joined,
 ) -> Engine<S, C, T> {
-    let Parts { store, time, lease, journal, metrics, sender, settings } = parts;
+    let tuner = Tuner::new(parts.settings.tuning());
+    let (duties, pace) = (parts.duties(&tuner), parts.settings.tuning().pace);
+    let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let (news, inbox) = mpsc::unbounded_channel();
     let (messages, wanted) = mpsc::channel(1);
     let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
@@ -88,12 +105,6 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
-    };
-    let duties = Duties {
-        store: Arc::clone(&store),
-        time: Arc::clone(&time),
-        retention: settings.retention,
-        metrics: Arc::clone(&metrics),
     };
     let shared = Shared {
         time: Arc::clone(&time),
@@ -109,18 +120,21 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     let node = membership::Shared { lease, sender: sender.clone(), metrics: Arc::clone(&metrics), journal };
     Engine {
         watch: Watch::new(time.clock()),
-        planner: Planner::new(&node, settings.bounded_pace()),
-        admitter: Admitter::new(&node, settings.bounded_pace()),
+        planner: Planner::new(&node, pace),
+        admitter: Admitter::new(&node, pace),
         membership: Membership::new(joined, node),
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
         duties: only(settings.task(duties.run(wanted))),
-        pace: settings.bounded_pace(),
+        pace,
+        tuning: tuner.heard(),
+        tuner,
         plan_at: Some(Timestamp::MIN),
         ask_ended_at: None,
         asked_ended_at: Timestamp::MIN,
         store,
         time,
+        id,
         settings,
         flights,
         settled,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use punctual_store::Store;
 use tokio::sync::{Notify, watch};
 
-use crate::Pulse;
+use crate::{Pulse, Tuning};
 
 /// Why the sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub(crate) enum Wake {
     Settled,
     /// Somebody else changed the database.
     Changed,
+    /// The engine is to work in another way.
+    Tuned,
     /// The engine was asked to stop.
     Stop,
 }
@@ -24,6 +26,8 @@ pub(crate) enum Wake {
 pub(crate) struct Signals<'a> {
     /// The wish that the engine stop.
     pub(crate) stop: &'a mut watch::Receiver<bool>,
+    /// How the engine is to work.
+    pub(crate) tuning: &'a mut watch::Receiver<Tuning>,
     /// The end of a run.
     pub(crate) settled: &'a Notify,
     /// A change by somebody else in this process.
@@ -36,6 +40,8 @@ pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, at_most: Dur
         biased;
         // A dropped sender means that nobody is left to want the engine.
         _ = signals.stop.wait_for(|stopped| *stopped) => Wake::Stop,
+        // The engine has the sender itself, so it never goes away.
+        Ok(()) = signals.tuning.changed() => Wake::Tuned,
         () = signals.settled.notified() => Wake::Settled,
         () = signals.pulse.changed() => Wake::Changed,
         () = store.changed() => Wake::Changed,

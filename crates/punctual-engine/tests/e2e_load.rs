@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use punctual_engine::{
-    Cancel, Finished, HostTargets, Launch, LiveOutput, OnStart, PROGRAMS_MAX, Targets, Vault,
+    Cancel, Finished, HostTargets, Launch, Launched, LiveOutput, OnStart, PROGRAMS_MAX, Targets, Vault,
     allow_open_files,
 };
 use punctual_plan::{
@@ -47,6 +47,13 @@ fn targets() -> Arc<HostTargets<Memory>> {
     Arc::new(HostTargets::new(Arc::new(Memory::new()), Vault::new("/nonexistent/punctual.key")))
 }
 
+async fn end(targets: &HostTargets<Memory>, launch: Launch) -> Finished {
+    match targets.launch(launch).await {
+        Launched::Ended(finished) => finished,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// One test, so that each figure is that of one thing after the other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_gigabyte_of_output_and_a_thousand_programs_need_little_memory() {
@@ -54,7 +61,7 @@ async fn a_gigabyte_of_output_and_a_thousand_programs_need_little_memory() {
     let before = peak();
     let targets = targets();
     let script = "echo begin; head -c 1073741824 /dev/zero; echo end";
-    let finished = targets.launch(launch(1, &["sh", "-c", script])).await;
+    let finished = end(&targets, launch(1, &["sh", "-c", script])).await;
     let output = finished.output.expect("it printed");
     assert_eq!(finished.outcome, Outcome::Succeeded);
     assert!(output.len() <= OUTPUT_MAX && output.starts_with("begin\n") && output.ends_with("end\n"));
@@ -74,7 +81,7 @@ async fn a_gigabyte_of_output_and_a_thousand_programs_need_little_memory() {
     let mut running: JoinSet<Finished> = JoinSet::new();
     for number in 0..1_000 {
         let (targets, script) = (Arc::clone(&targets), script.clone());
-        running.spawn(async move { targets.launch(launch(number, &["sh", "-c", &script])).await });
+        running.spawn(async move { end(&targets, launch(number, &["sh", "-c", &script])).await });
     }
     while children() < 1_000 {
         tokio::task::yield_now().await;

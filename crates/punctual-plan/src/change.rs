@@ -22,13 +22,8 @@ pub enum Change {
         /// What, in words.
         what: String,
     },
-    /// It leaves `active`: paused, invalid, disabled or exhausted.
+    /// It leaves `active`: paused, in maintenance, invalid, disabled or exhausted.
     Leave(Status),
-    /// Its org or the whole installation is paused.
-    Maintenance {
-        /// What the person noted.
-        note: String,
-    },
     /// It is deleted.
     Delete,
     /// Its owner is removed.
@@ -44,7 +39,6 @@ impl Change {
             Self::Leave(status) => status
                 .reason(at)
                 .unwrap_or_else(|| Reason::Superseded { by: "its own resumption".to_owned() }),
-            Self::Maintenance { note } => Reason::Maintenance { at, note: note.clone() },
             Self::Delete => Reason::Deleted { at },
             Self::RemoveOwner => Reason::OwnerRemoved { at },
         }
@@ -137,7 +131,9 @@ pub fn change(before: &Before<'_>, change: &Change, now: Timestamp) -> Changed {
             OpenKind::Retrying => changed.cancelled.push((row.run, reason.clone())),
             OpenKind::Unlaunched if row.scheduled_for > at => changed.removed.push(row.run),
             OpenKind::Unlaunched => {
-                changed.plan.closed.push(Closed { run: row.run, end: NonFire::Skipped(reason.clone()) });
+                let (run, scheduled_for) = (row.run, row.scheduled_for);
+                let end = NonFire::Skipped(reason.clone());
+                changed.plan.closed.push(Closed { run, scheduled_for, end });
             }
         }
     }

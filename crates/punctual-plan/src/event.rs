@@ -4,10 +4,12 @@
 
 use core::fmt;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_time::Timing;
 
-use crate::{Admission, Breaker, EntryState, NonFire, Plan, Policy, Range, Reason, Verdict};
+use crate::{
+    Admission, Breaker, Claim, Closed, EntryState, NonFire, Plan, Policy, Range, Reason, RunKey, Verdict,
+};
 
 /// One thing that happened to a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,6 +71,20 @@ pub enum Event {
         /// Where to.
         to: Breaker,
     },
+    /// The clock of a node was set. It belongs to the installation, not to a schedule.
+    ClockStepped {
+        /// The node.
+        node: String,
+        /// How far, forward or backward.
+        by: SignedDuration,
+    },
+    /// The machine of a node was suspended. It belongs to the installation, not to a schedule.
+    Suspended {
+        /// The node.
+        node: String,
+        /// How long.
+        slept: SignedDuration,
+    },
 }
 
 impl Event {
@@ -86,6 +102,8 @@ impl Event {
             Self::Changed { .. } => "schedule.changed",
             Self::Left { .. } => "schedule.left_active",
             Self::BreakerMoved { .. } => "breaker.moved",
+            Self::ClockStepped { .. } => "clock.stepped",
+            Self::Suspended { .. } => "clock.suspended",
         }
     }
 }
@@ -108,32 +126,59 @@ impl fmt::Display for Event {
             Self::BreakerMoved { target, to } => {
                 write!(f, "the circuit breaker of `{target}` is {}", to.name().replace('_', " "))
             }
+            Self::ClockStepped { node, by } => {
+                let way = if by.is_negative() { "back" } else { "forward" };
+                write!(f, "the clock of node `{node}` was set {way} by {}", Millis(by.abs()))
+            }
+            Self::Suspended { node, slept } => {
+                write!(f, "the machine of node `{node}` was suspended for {}", Millis(*slept))
+            }
         }
     }
 }
 
+/// A length of time in seconds, to the millisecond.
+struct Millis(SignedDuration);
+
+impl fmt::Display for Millis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{:03} s", self.0.as_secs(), self.0.subsec_millis())
+    }
+}
+
+/// An event of a plan, and the run that it tells of, if that was in the ledger before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// The run.
+    pub run: Option<RunKey>,
+    /// What happened.
+    pub event: Event,
+}
+
 /// What the audit log says about a plan, made at an instant.
 ///
-/// The first `missed_audit_max` ticks that do not run have an event each; one of each kind sums up the rest.
-pub fn plan_events(plan: &Plan, timing: &Timing, policy: &Policy, at: Timestamp) -> Vec<Event> {
+/// The first `missed_audit_max` ticks that do not run have an event each, armed rows and unplanned ticks alike; one of
+/// each kind sums up the rest. Without a timing, as where a schedule follows another, a plan only closes rows.
+pub fn plan_events(plan: &Plan, timing: Option<&Timing>, policy: &Policy, at: Timestamp) -> Vec<Noted> {
     let mut log = Log { events: Vec::new(), left: u64::from(policy.missed_audit_max), missed: 0 };
+    let mut closed: Vec<&Closed> = plan.closed.iter().collect();
+    closed.sort_by_key(|row| row.scheduled_for);
+    for row in closed {
+        log.add_one(row.scheduled_for, &row.end, Some(row.run));
+    }
     for entry in &plan.entries {
         if let EntryState::Ended(end) = &entry.state {
-            log.add(
-                &Range { first: entry.scheduled_for, last: entry.scheduled_for, count: 1, end: end.clone() },
-                timing,
-            );
+            log.add_one(entry.scheduled_for, end, None);
         }
     }
     for range in &plan.ranges {
         log.add(range, timing);
     }
-    log.missed += plan.closed.iter().filter(|row| is_late(&row.end)).count() as u64;
     let is_late = |entry: &&crate::Entry| entry.state == EntryState::Scheduled && entry.scheduled_for <= at;
     let runs = plan.entries.iter().filter(is_late).count() as u64 + plan.refired.len() as u64;
     // A single late tick runs as usual: that is no catching up.
     if runs > 0 && runs + log.missed > 1 {
-        log.events.push(Event::CaughtUp { runs, slots: runs + log.missed });
+        log.say(None, Event::CaughtUp { runs, slots: runs + log.missed });
     }
     log.events
 }
@@ -143,8 +188,15 @@ pub fn admission_event(admission: &Admission, tick: Timestamp) -> Option<Event> 
     match &admission.verdict {
         Verdict::Skip(reason) => Some(Event::Skipped { tick, reason: reason.clone() }),
         Verdict::Miss(reason) => Some(Event::Missed { tick, reason: reason.clone() }),
-        Verdict::Start | Verdict::Wait(_) | Verdict::Later(_) | Verdict::Fail(_) => None,
+        Verdict::Start => admission.claims.iter().find_map(|claim| probe_event(admission, claim)),
+        Verdict::Wait(_) | Verdict::Later(_) | Verdict::Fail(_) => None,
     }
+}
+
+/// A start that probes moves its target's breaker.
+fn probe_event(admission: &Admission, claim: &Claim) -> Option<Event> {
+    let Claim::Probe(_, target) = claim else { return None };
+    Some(Event::BreakerMoved { target: target.clone(), to: Breaker::HalfOpen { probe: admission.run } })
 }
 
 /// Whether a tick does not run because it came late, not because a window suppresses it.
@@ -153,14 +205,28 @@ fn is_late(end: &NonFire) -> bool {
 }
 
 struct Log {
-    events: Vec<Event>,
+    events: Vec<Noted>,
     /// Ticks that may still have an event of their own.
     left: u64,
     missed: u64,
 }
 
 impl Log {
-    fn add(&mut self, range: &Range, timing: &Timing) {
+    fn say(&mut self, run: Option<RunKey>, event: Event) {
+        self.events.push(Noted { run, event });
+    }
+
+    fn add_one(&mut self, tick: Timestamp, end: &NonFire, run: Option<RunKey>) {
+        self.missed += u64::from(is_late(end));
+        if self.left > 0 {
+            self.left -= 1;
+            self.say(run, end_event(tick, end));
+        } else {
+            self.sum_up(1, tick, &Range { first: tick, last: tick, count: 1, end: end.clone() });
+        }
+    }
+
+    fn add(&mut self, range: &Range, timing: Option<&Timing>) {
         if is_late(&range.end) {
             self.missed += range.count;
         }
@@ -168,8 +234,8 @@ impl Log {
         self.left -= single;
         let mut tick = range.first;
         for _ in 0..single {
-            self.events.push(end_event(tick, &range.end));
-            match timing.planned_after(tick) {
+            self.say(None, end_event(tick, &range.end));
+            match timing.and_then(|timing| timing.planned_after(tick)) {
                 Some(next) => tick = next,
                 None => return,
             }
@@ -182,17 +248,17 @@ impl Log {
 
     /// Neighbouring rests of one kind are one event.
     fn sum_up(&mut self, more: u64, from: Timestamp, range: &Range) {
-        match (self.events.last_mut(), &range.end) {
+        match (self.events.last_mut().map(|last| &mut last.event), &range.end) {
             (Some(Event::MissedMore { count, last, .. }), NonFire::Missed(_))
             | (Some(Event::SkippedMore { count, last, .. }), NonFire::Skipped(_)) => {
                 *count += more;
                 *last = range.last;
             }
             (_, NonFire::Missed(_)) => {
-                self.events.push(Event::MissedMore { count: more, first: from, last: range.last });
+                self.say(None, Event::MissedMore { count: more, first: from, last: range.last });
             }
             (_, NonFire::Skipped(_)) => {
-                self.events.push(Event::SkippedMore { count: more, first: from, last: range.last });
+                self.say(None, Event::SkippedMore { count: more, first: from, last: range.last });
             }
         }
     }

@@ -15,10 +15,12 @@ mod breaker;
 mod change;
 mod diff;
 mod event;
+mod facts;
 mod fires;
 mod id;
 mod jitter;
 mod limit;
+mod message;
 mod name;
 mod pace;
 mod plan;
@@ -30,6 +32,7 @@ mod schedule;
 mod settle;
 mod simulate;
 mod state;
+mod stencil;
 mod target;
 mod why;
 mod world;
@@ -39,10 +42,14 @@ pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
 pub use diff::{Declaration, Difference, Drift, FieldDrift, Stored, diff};
-pub use event::{Event, admission_event, end_event, plan_events};
+pub use event::{Event, Noted, admission_event, end_event, plan_events};
+pub use facts::Facts;
 pub use fires::{FiresChanged, fires_changed};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key, run_key};
 pub use limit::*;
+pub use message::{
+    BadMessage, Fault, MESSAGE_BYTES_MAX, MESSAGE_CHANNEL, check_message, message_event, message_id,
+};
 pub use name::{Named, UnknownName};
 pub use pace::Pace;
 pub use plan::{
@@ -60,6 +67,9 @@ pub use simulate::{
     Simulated, Version, simulate,
 };
 pub use state::{Anchors, Counters, State, Status};
-pub use target::{Action, CloudEvents, Method, Object, Process, ProcessLimits, Queue, Target, Webhook};
-pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Why, local_instant, referred_runs, why};
-pub use world::{Lane, OrgLimits, OrgUse, OverLimit, RunsLeft, Standing, Traffic, Upstream, World};
+pub use stencil::{BadStencil, Mark, RUN_FIELDS, Stencil, ValueForm};
+pub use target::{
+    Action, CloudEvents, Executor, Method, Object, Process, ProcessLimits, Queue, Target, Webhook, Workflow,
+};
+pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Upset, Why, local_instant, referred_runs, why};
+pub use world::{Lane, OrgLimits, OrgUse, OverLimit, Room, RunsLeft, Standing, Traffic, Upstream, World};

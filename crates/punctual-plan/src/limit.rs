@@ -59,6 +59,9 @@ pub const WAIT_MAX: SignedDuration = SignedDuration::from_hours(24);
 /// Runs of one schedule that wait for their turn; a further one is skipped.
 pub const QUEUE_MAX: u32 = 100;
 
+/// Rows that find their target full are looked at again so far apart: ten thousand a second, however many they are.
+pub const ROOM_STEP: SignedDuration = SignedDuration::from_micros(100);
+
 /// Failures in a row that open a circuit breaker.
 pub const BREAKER_THRESHOLD: u32 = 5;
 
@@ -88,3 +91,18 @@ pub const WHY_ATTEMPTS_MAX: usize = 10;
 
 /// How long a program that was asked to end may take before it is killed, unless its target says otherwise.
 pub const KILL_AFTER: SignedDuration = SignedDuration::from_secs(5);
+
+/// How long a web request may take in all, unless its target says otherwise: what Standard Webhooks advises.
+pub const WEBHOOK_TIMEOUT: SignedDuration = SignedDuration::from_secs(20);
+
+/// How long the connection of a web request may take to be made, unless its target says otherwise.
+pub const CONNECT_TIMEOUT: SignedDuration = SignedDuration::from_secs(5);
+
+/// How many redirects a web request follows, unless its target says otherwise.
+pub const REDIRECTS_DEFAULT: u32 = 3;
+
+/// More redirects than this are never followed.
+pub const REDIRECTS_MAX: u32 = 10;
+
+/// How long a target that answers `Retry-After` can put off the next attempt.
+pub const RETRY_AFTER_MAX: SignedDuration = SignedDuration::from_hours(24);

@@ -233,6 +233,13 @@ pub enum Wait {
         /// Which limit.
         limit: OrgLimit,
     },
+    /// Room at its target, where too many runs wait for their launch already.
+    Room {
+        /// The target.
+        target: String,
+        /// When it is looked at again.
+        again_at: Timestamp,
+    },
 }
 
 impl Wait {
@@ -248,6 +255,7 @@ impl core::fmt::Display for Wait {
             Self::Turn { behind } => write!(f, "its turn behind {behind}"),
             Self::Upstream { schedule } => write!(f, "`{schedule}`"),
             Self::Limit { limit } => write!(f, "room under the org's limit `{limit}`"),
+            Self::Room { target, .. } => write!(f, "room at its target `{target}`"),
         }
     }
 }

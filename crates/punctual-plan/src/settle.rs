@@ -1,12 +1,17 @@
 //! Settle: an outcome becomes the run's end or its next attempt, with everything that follows from it.
 
+use core::net::IpAddr;
+
 use jiff::{SignedDuration, Timestamp};
 
-use crate::limit::{LAUNCH_DELAY_MAX, RETRY_ATTEMPTS_MAX};
+use crate::limit::{LAUNCH_DELAY_MAX, RETRY_AFTER_MAX, RETRY_ATTEMPTS_MAX};
 use crate::{
     Breaker, BreakerRule, Chain, ChainOn, Counters, Delivery, Policy, Reason, RunKey, RunStatus, ScheduleKey,
     Status,
 };
+
+/// What a target answers that wants nothing more, ever.
+const GONE: u32 = 410;
 
 /// A run that was admitted and has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +50,34 @@ pub enum Outcome {
     LaunchFailed {
         /// What the system said.
         error: String,
+    },
+    /// The workflow store has no such workflow.
+    NoWorkflow {
+        /// Which workflow.
+        workflow: String,
+        /// Which version of it.
+        version: u32,
+    },
+    /// Its target answered with a status that is no success.
+    Answered {
+        /// The status.
+        code: u32,
+        /// Before when it does not want to be asked again, if it says so.
+        retry_at: Option<Timestamp>,
+        /// Who answered.
+        url: String,
+    },
+    /// Its target was asked and gave no whole answer: it may have done the work.
+    Unanswered {
+        /// What was seen of it.
+        error: String,
+    },
+    /// Its target is at an address to which nothing may be sent.
+    AddressRefused {
+        /// The address.
+        address: IpAddr,
+        /// What leads there.
+        url: String,
     },
     /// A person or a later tick ended it.
     Cancelled {
@@ -212,6 +245,9 @@ pub fn settle(in_flight: InFlight, outcome: Outcome, situation: &Situation<'_>) 
     }
     if let Next::End { status, reason, .. } = settlement.next.clone() {
         settlement.count(status, situation);
+        if matches!(reason, Some(Reason::Gone { .. })) {
+            settlement.disable();
+        }
         settlement.chained = situation.chained(in_flight.run, status);
         settlement.alerts.extend(reason.filter(|_| status == RunStatus::Failed).map(Alert::Failed));
     }
@@ -236,10 +272,23 @@ impl Settlement {
         if status == RunStatus::Failed
             && situation.policy.max_consecutive_failures.is_some_and(|max| failures >= max)
         {
+            self.disable();
+        }
+    }
+
+    /// Takes the schedule out of `active`, once.
+    fn disable(&mut self) {
+        let failures = self.counters.consecutive_failures;
+        if self.disabled.is_none() {
             self.disabled = Some(Status::AutoDisabled { failures });
             self.alerts.push(Alert::AutoDisabled { failures });
         }
     }
+}
+
+/// Whether a status is one that another attempt may not meet: the target is busy, or fails.
+fn is_passing(code: u32) -> bool {
+    matches!(code, 408 | 425 | 429 | 500..=599)
 }
 
 impl Situation<'_> {
@@ -258,6 +307,25 @@ impl Situation<'_> {
                 let reason = Reason::LaunchFailed { error };
                 return self.retry(Some(self.launch_delay()), self.policy.launch.attempts_max, reason);
             }
+            Outcome::NoWorkflow { workflow, version } => Reason::WorkflowNotFound { version, workflow },
+            Outcome::Answered { code: GONE, url, .. } => return self.retry(None, 0, Reason::Gone { url }),
+            Outcome::Answered { code, retry_at, url } if is_passing(code) => {
+                let delay = self.launch_delay().max(self.put_off(retry_at));
+                return self.retry(
+                    Some(delay),
+                    self.policy.launch.attempts_max,
+                    Reason::HttpStatus { code, url },
+                );
+            }
+            Outcome::Unanswered { error } => {
+                let is_repeated = self.policy.delivery == Delivery::AtLeastOnce;
+                let delay = is_repeated.then(|| self.launch_delay());
+                return self.retry(delay, self.policy.launch.attempts_max, Reason::Unanswered { error });
+            }
+            Outcome::AddressRefused { address, url } => {
+                return self.retry(None, 0, Reason::AddressRefused { address, url });
+            }
+            Outcome::Answered { code, url, .. } => Reason::HttpStatus { code, url },
             Outcome::Exited { code } => Reason::ExitCode { code },
             Outcome::Signalled { signal } => Reason::Signal { signal },
             Outcome::Reported { error } => Reason::Reported { error },
@@ -284,6 +352,11 @@ impl Situation<'_> {
         let doublings = self.attempt.saturating_sub(1).min(30);
         let delay = self.policy.launch.delay.checked_mul(1 << doublings);
         delay.unwrap_or(LAUNCH_DELAY_MAX).min(LAUNCH_DELAY_MAX)
+    }
+
+    /// How long its target wants to be left alone.
+    fn put_off(&self, until: Option<Timestamp>) -> SignedDuration {
+        until.map_or(SignedDuration::ZERO, |until| until.duration_since(self.now).min(RETRY_AFTER_MAX))
     }
 
     fn breaker_after(&self, run: RunKey, outcome: &Outcome) -> Breaker {

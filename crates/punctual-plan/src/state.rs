@@ -26,6 +26,13 @@ pub enum Status {
         /// What they noted.
         note: String,
     },
+    /// Its org or the whole installation is paused; by name it is paused like any other.
+    Maintenance {
+        /// Who said so.
+        by: String,
+        /// What they noted.
+        note: String,
+    },
     /// Something it refers to cannot be resolved any more; a valid edit clears it.
     PausedInvalid {
         /// What is wrong.
@@ -48,7 +55,7 @@ impl Status {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Active => "active",
-            Self::PausedManual { .. } => "paused_manual",
+            Self::PausedManual { .. } | Self::Maintenance { .. } => "paused_manual",
             Self::PausedInvalid { .. } => "paused_invalid",
             Self::AutoDisabled { .. } => "auto_disabled",
             Self::Exhausted { .. } => "exhausted",
@@ -65,6 +72,7 @@ impl Status {
         match self {
             Self::Active => None,
             Self::PausedManual { by, .. } => Some(Reason::Paused { at, by: by.clone() }),
+            Self::Maintenance { note, .. } => Some(Reason::Maintenance { at, note: note.clone() }),
             Self::PausedInvalid { error } => Some(Reason::Invalid { at, error: error.clone() }),
             Self::AutoDisabled { failures } => Some(Reason::AutoDisabled { at, failures: *failures }),
             Self::Exhausted { at } => Some(Reason::Exhausted { at: *at }),
@@ -104,11 +112,12 @@ pub struct State {
     pub anchors: Anchors,
 }
 
-/// When a tick of a schedule last started and ended. Further attempts are no further starts, and runs that a person or
-/// another schedule asked for move no tick.
+/// When a tick of a schedule last started and ended. It starts when it fires, which is its admission: that a run then
+/// waits for a place, or in a queue for a worker, moves no tick. Further attempts are no further starts, and runs that a
+/// person or another schedule asked for move no tick either.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Anchors {
-    /// When a tick was last launched for the first time.
+    /// When a tick was last admitted for the first time.
     pub start: Option<Timestamp>,
     /// When a tick that was launched last ended.
     pub finish: Option<Timestamp>,

@@ -6,7 +6,7 @@ use jiff::SignedDuration;
 use serde_json::{Map, Value};
 
 use crate::BreakerRule;
-use crate::limit::KILL_AFTER;
+use crate::limit::{CONNECT_TIMEOUT, KILL_AFTER, REDIRECTS_DEFAULT, WEBHOOK_TIMEOUT};
 use crate::name::named;
 
 /// A JSON object.
@@ -39,12 +39,7 @@ pub enum Action {
         message: Object,
     },
     /// Starts a workflow of the workflow store.
-    Workflow {
-        /// Which.
-        workflow_id: String,
-        /// Which version of it.
-        version: u32,
-    },
+    Workflow(Workflow),
     /// Calls a closure of the embedding program.
     Callback {
         /// The task's identifier.
@@ -66,7 +61,7 @@ impl Action {
             Self::Webhook(_) => "webhook",
             Self::Queue(_) => "queue",
             Self::Message { .. } => "message",
-            Self::Workflow { .. } => "workflow",
+            Self::Workflow(_) => "workflow",
             Self::Callback { .. } => "callback",
         }
     }
@@ -127,7 +122,8 @@ impl Process {
     }
 }
 
-/// An HTTP request.
+/// An HTTP request. Its address, headers, body, certificates and key may hold references (see [`crate::Template`]),
+/// its headers and body also values of the run (see [`crate::Stencil`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
     /// Where to.
@@ -138,10 +134,85 @@ pub struct Webhook {
     pub headers: BTreeMap<String, String>,
     /// A body of its own.
     pub body: Option<String>,
-    /// The name of the secret that signs it.
-    pub secret: Option<String>,
+    /// Secrets that sign it, by name or reference: the newest first, each makes a signature of its own.
+    pub secrets: Vec<String>,
     /// Whether it is a CloudEvent.
     pub cloud_events: CloudEvents,
+    /// How long it may take from its start to the end of the answer, redirects included.
+    pub timeout: SignedDuration,
+    /// How long a connection may take to be made.
+    pub connect_timeout: SignedDuration,
+    /// How many redirects are followed.
+    pub redirects: u32,
+    /// The certificate that it shows, as PEM.
+    pub client_certificate: Option<String>,
+    /// The key of that certificate, as PEM.
+    pub client_key: Option<String>,
+    /// Certificates of authorities that are trusted beside those of the host, as PEM.
+    pub ca_certificate: Option<String>,
+}
+
+impl Webhook {
+    /// A request to an address, nothing else named.
+    ///
+    /// ```
+    /// use punctual_plan::{Method, Webhook};
+    ///
+    /// let hook = Webhook::new("https://example.com/hook");
+    /// assert_eq!((hook.method, hook.timeout.as_secs()), (Method::Post, 20));
+    /// ```
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            method: Method::default(),
+            headers: BTreeMap::new(),
+            body: None,
+            secrets: Vec::new(),
+            cloud_events: CloudEvents::default(),
+            timeout: WEBHOOK_TIMEOUT,
+            connect_timeout: CONNECT_TIMEOUT,
+            redirects: REDIRECTS_DEFAULT,
+            client_certificate: None,
+            client_key: None,
+            ca_certificate: None,
+        }
+    }
+}
+
+/// A workflow of the workflow store: its DAG is handed to an executor, never executed here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workflow {
+    /// Which.
+    pub workflow_id: String,
+    /// Which version of it.
+    pub version: u32,
+    /// Who executes it; that of the installation, if none.
+    pub executor: Option<Executor>,
+}
+
+impl Workflow {
+    /// A version of a workflow, executed by whoever executes those of the installation.
+    pub fn new(workflow_id: impl Into<String>, version: u32) -> Self {
+        Self { workflow_id: workflow_id.into(), version, executor: None }
+    }
+
+    /// The name of its document in the workflow store.
+    ///
+    /// ```
+    /// assert_eq!(punctual_plan::Workflow::new("report", 3).document(), "report@3");
+    /// ```
+    pub fn document(&self) -> String {
+        format!("{}@{}", self.workflow_id, self.version)
+    }
+}
+
+/// Who executes workflows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Executor {
+    /// A program, which gets the DAG on its standard input.
+    Process(Process),
+    /// A service, which gets it as the body of a request.
+    Webhook(Webhook),
 }
 
 /// A queue from which workers take runs.

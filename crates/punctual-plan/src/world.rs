@@ -25,6 +25,8 @@ pub struct World {
     pub breakers: HashMap<(OrgKey, String), Breaker>,
     /// How much each org has used.
     pub orgs: HashMap<OrgKey, OrgUse>,
+    /// Targets that do not take all that is due, for too many runs wait there for their launch.
+    pub rooms: HashMap<(OrgKey, String), Room>,
 }
 
 impl World {
@@ -38,8 +40,18 @@ impl World {
             guards: HashMap::new(),
             breakers: HashMap::new(),
             orgs: HashMap::new(),
+            rooms: HashMap::new(),
         }
     }
+}
+
+/// What a target still takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// How many rows it takes.
+    pub left: usize,
+    /// When the next row that it does not take is looked at again.
+    pub again_at: Timestamp,
 }
 
 /// How a schedule stands at the moment of the decision.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
     Admission, Breaker, CatchUp, Claim, Dependency, Due, Effect, Lane, OrgKey, OrgLimits, OrgUse, Origin,
-    OverLimit, Overlap, Policy, QUEUE_MAX, Reason, RunKey, RunStatus, RunsLeft, ScheduleId, ScheduleKey,
-    Standing, Traffic, Upstream, Verdict, Wait, Waiting, World, admit,
+    OverLimit, Overlap, Policy, QUEUE_MAX, Reason, Room, RunKey, RunStatus, RunsLeft, ScheduleId,
+    ScheduleKey, Standing, Traffic, Upstream, Verdict, Wait, Waiting, World, admit,
 };
 
 fn at(text: &str) -> Timestamp {
@@ -59,6 +59,7 @@ fn line(admission: &Admission) -> String {
             Wait::Turn { behind } => format!("waits behind {behind}"),
             Wait::Upstream { schedule } => format!("waits for {schedule} until {}", clock(*deadline)),
             Wait::Limit { limit } => format!("waits for {limit}"),
+            Wait::Room { target, again_at } => format!("waits for room at {target} until {again_at}"),
         },
         Verdict::Skip(reason) => format!("skipped {}", reason.code()),
         Verdict::Miss(reason) => format!("missed {}", reason.code()),
@@ -365,4 +366,21 @@ fn a_tick_comes_before_a_retry_that_is_due_at_the_same_instant() {
     check(Overlap::Cancel, &superseded);
     check(Overlap::Queue, &["run-1 starts [schedule]", "run-2 waits behind run-1"]);
     check(Overlap::Allow, &["run-1 starts", "run-2 starts"]);
+}
+
+#[test]
+fn rows_of_a_full_target_wait_one_behind_the_other_and_take_nothing() {
+    let mut full = world("10:00:00", wants(|policy| policy.overlap = Overlap::Allow));
+    full.rooms.insert((OrgKey(1), "mail".to_owned()), Room { left: 1, again_at: at("10:00:01") });
+    let other = Due::tick(RunKey(3), ScheduleKey(2), at("10:00:00"));
+    check(
+        &[tick(4, "10:00:00"), tick(1, "10:00:00"), tick(2, "10:00:00"), other],
+        full,
+        &[
+            "run-4 starts",
+            "run-1 waits for room at mail until 2026-01-01T10:00:01Z",
+            "run-2 waits for room at mail until 2026-01-01T10:00:01.0001Z",
+            "run-3 starts [schedule]",
+        ],
+    );
 }

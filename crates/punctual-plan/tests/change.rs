@@ -62,6 +62,10 @@ fn paused() -> Status {
     Status::PausedManual { by: "ada".to_owned(), note: "move".to_owned() }
 }
 
+fn maintained() -> Status {
+    Status::Maintenance { by: "ada".to_owned(), note: "upgrade".to_owned() }
+}
+
 #[test]
 fn an_edit_ends_what_has_come_removes_what_comes_and_keeps_retries() {
     check(
@@ -80,7 +84,7 @@ fn leaving_active_cancels_retries_and_ends_rows_with_its_own_reason() {
         (Change::Leave(Status::PausedInvalid { error: "no such zone".to_owned() }), "invalid"),
         (Change::Leave(Status::AutoDisabled { failures: 5 }), "auto_disabled"),
         (Change::Leave(Status::Exhausted { at: at("10:30:00") }), "exhausted"),
-        (Change::Maintenance { note: "upgrade".to_owned() }, "maintenance"),
+        (Change::Leave(maintained()), "maintenance"),
         (Change::Delete, "deleted"),
         (Change::RemoveOwner, "owner_removed"),
     ] {

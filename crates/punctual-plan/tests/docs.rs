@@ -26,6 +26,7 @@ fn every_state_of_a_run_and_of_a_schedule_is_explained_and_drawn() {
     let statuses = [
         Status::Active,
         Status::PausedManual { by: String::new(), note: String::new() },
+        Status::Maintenance { by: String::new(), note: String::new() },
         Status::PausedInvalid { error: String::new() },
         Status::AutoDisabled { failures: 5 },
         Status::Exhausted { at },

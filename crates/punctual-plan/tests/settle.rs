@@ -196,3 +196,60 @@ fn a_chained_run_keeps_the_bounds_and_windows_of_its_schedule() {
     let shut = chained(|chain| chain.windows.only_between = Some("11:00-12:00".parse().expect("a range")));
     assert_eq!(shut[0].verdict.as_ref().map(Reason::code), Some("outside_window"));
 }
+
+#[test]
+fn an_answer_of_a_web_target_decides_whether_it_is_asked_again() {
+    let policy = Policy { retry_after: Some(SignedDuration::from_secs(60)), ..Policy::default() };
+    let once = Policy { delivery: Delivery::AtMostOnce, ..Policy::default() };
+    let answered = |code, retry_at: Option<&str>| Outcome::Answered {
+        code,
+        retry_at: retry_at.map(|text| text.parse().expect("an instant")),
+        url: "https://example.com/hook".to_owned(),
+    };
+    let unanswered = Outcome::Unanswered { error: "no answer within 20 s".to_owned() };
+    let second = Situation { attempt: 2, ..situation(&policy) };
+    let last = Situation { attempt: 3, ..situation(&policy) };
+    let breaker = "breaker closed with 1";
+    for (outcome, now, expected) in [
+        (answered(500, None), situation(&policy), "attempt 2 at 10:00:01 after http_status"),
+        (answered(503, None), second.clone(), "attempt 3 at 10:00:02 after http_status"),
+        (answered(500, None), last.clone(), "failed http_status"),
+        (
+            answered(429, Some("2026-01-01T10:00:30Z")),
+            second.clone(),
+            "attempt 3 at 10:00:30 after http_status",
+        ),
+        (answered(503, Some("2026-01-01T09:00:00Z")), second, "attempt 3 at 10:00:02 after http_status"),
+        (answered(404, None), situation(&policy), "attempt 2 at 10:01:00 after http_status"),
+        (answered(404, None), situation(&once), "failed http_status"),
+        (unanswered.clone(), situation(&policy), "attempt 2 at 10:00:01 after unanswered"),
+        (unanswered, situation(&once), "failed unanswered"),
+        (
+            Outcome::AddressRefused {
+                address: "10.0.0.1".parse().expect("an address"),
+                url: "http://a".to_owned(),
+            },
+            situation(&policy),
+            "failed address_refused",
+        ),
+    ] {
+        let said = line(&settle(run(), outcome.clone(), &now));
+        let said = said.split(" | alert").next().unwrap_or_default();
+        assert_eq!(said, format!("{expected} | {breaker}"), "{outcome:?}");
+    }
+    let far = settle(run(), answered(429, Some("2026-03-01T00:00:00Z")), &situation(&policy));
+    assert!(
+        matches!(far.next, Next::Retry { at, .. } if at == "2026-01-02T10:00:00Z".parse().expect("an instant"))
+    );
+}
+
+#[test]
+fn a_target_that_is_gone_disables_its_schedule() {
+    let policy = Policy { retry_after: Some(SignedDuration::from_secs(60)), ..Policy::default() };
+    let gone = Outcome::Answered { code: 410, retry_at: None, url: "https://example.com".to_owned() };
+    check(
+        &gone,
+        &situation(&policy),
+        "failed gone | breaker closed with 1 | auto_disabled | alert disabled after 1 | alert failed gone",
+    );
+}

@@ -1,7 +1,7 @@
 //! Any store: the program chooses the database when it starts, so one type stands for all of them.
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::*;
 
@@ -48,6 +48,7 @@ macro_rules! hand_over {
 hand_over! {
     now() -> Result<Timestamp, Error>;
     plannable(ask: Ask) -> Result<PlannableBatch, Error>;
+    decidable(now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error>;
     commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error>;
     due(ask: Ask) -> Result<DueBatch, Error>;
     admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error>;
@@ -66,9 +67,12 @@ hand_over! {
     retain(retention: Retention, now: Timestamp) -> Result<Retained, Error>;
     pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<usize, Error>;
     ended(attempts: Vec<Attempt>) -> Result<Vec<RunKey>, Error>;
+    note(at: Timestamp, event: Event) -> Result<(), Error>;
     note_output(fence: Fence, shown: Vec<Shown>) -> Result<(), Error>;
     lease(scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error>;
     extend_lease(scope: Scope, held: Held) -> Result<Commit, Error>;
+    entrust(fence: Fence, entrusted: Entrusted) -> Result<Commit, Error>;
+    begin(scope: Scope, begun: Begun) -> Result<Commit, Error>;
     org(scope: Scope, org_id: String) -> Result<OrgKey, Error>;
     write_schedules(scope: Scope, writes: Vec<ScheduleWrite>) -> Result<Vec<Result<Written, Error>>, Error>;
     schedule(scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error>;

@@ -26,7 +26,7 @@ mod stored;
 use std::future::Future;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 pub use any::AnyStore;
 pub use copying::{copy_into, first_difference};
@@ -48,6 +48,9 @@ pub const SHARDS: u16 = 256;
 /// The fence of runs that their node gave back before it launched them; no node has it.
 pub const HANDED_BACK: Fence = Fence(0);
 
+/// The org under which the installation keeps what belongs to no tenant; nobody acts for it.
+pub const INSTALLATION: &str = "punctual:installation";
+
 /// What a run printed is kept up to this many bytes: its beginning and its end.
 pub const OUTPUT_MAX: usize = 64 * 1024;
 
@@ -68,6 +71,14 @@ pub trait Store: Send + Sync + 'static {
 
     /// Active schedules that want planning at `ask.now`, with their late armed rows.
     fn plannable(&self, ask: Ask) -> impl Future<Output = Result<PlannableBatch, Error>> + Send;
+
+    /// Of these schedules, those that are active, as [`Store::plannable`] gives them, however far they are planned: for
+    /// ticks that were slept through and are decided as one.
+    fn decidable(
+        &self,
+        now: Timestamp,
+        schedules: Vec<ScheduleKey>,
+    ) -> impl Future<Output = Result<PlannableBatch, Error>> + Send;
 
     /// Writes plans: each with its entries, ranges, audit events and cursor, or not at all if it is stale.
     fn commit_plans(
@@ -165,6 +176,9 @@ pub trait Store: Send + Sync + 'static {
     /// Of the attempts that a node has in hand, those whose run is over, or is another attempt's or node's by now.
     fn ended(&self, attempts: Vec<Attempt>) -> impl Future<Output = Result<Vec<RunKey>, Error>> + Send;
 
+    /// Appends an event of the installation itself, under the org [`INSTALLATION`]: no tenant is that org.
+    fn note(&self, at: Timestamp, event: Event) -> impl Future<Output = Result<(), Error>> + Send;
+
     /// Keeps what running attempts under a fence have printed so far; those that are not in flight change nothing.
     fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> impl Future<Output = Result<(), Error>> + Send;
 
@@ -175,6 +189,17 @@ pub trait Store: Send + Sync + 'static {
 
     /// Holds a leased run longer; stale if the token is not the attempt's any more.
     fn extend_lease(&self, scope: Scope, held: Held) -> impl Future<Output = Result<Commit, Error>> + Send;
+
+    /// Gives an attempt in flight under a fence its token, before it is launched; stale if it is not any more.
+    fn entrust(
+        &self,
+        fence: Fence,
+        entrusted: Entrusted,
+    ) -> impl Future<Output = Result<Commit, Error>> + Send;
+
+    /// Notes that an executor has taken a run and will report its end (by [`Store::settle`], with the same token);
+    /// stale if the token is not the attempt's any more, or the run is over.
+    fn begin(&self, scope: Scope, begun: Begun) -> impl Future<Output = Result<Commit, Error>> + Send;
 
     // ---- The control plane: what people and agents do, within their org.
 

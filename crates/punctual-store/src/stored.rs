@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Action, Chain, ChainOn, NonFire, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason, RunKey,
-    RunStatus, Schedule, ScheduleId, Status, Wait, Waiting, When, run_key,
+    Action, Chain, ChainOn, Facts, NonFire, Object, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason,
+    RunKey, RunStatus, Schedule, ScheduleId, Status, Wait, Waiting, When, message_event, message_id,
 };
 use punctual_time::{Anchor, Once, Spec, Timing, Zone};
 use serde::Deserialize;
-use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::instant::from_micros;
@@ -23,6 +22,8 @@ pub(crate) fn status_detail(status: &Status) -> String {
     match status {
         Status::Active => String::new(),
         Status::PausedManual { by, note } => format!("{by}{UNIT}{note}"),
+        // Nobody's name is empty and followed by a name.
+        Status::Maintenance { by, note } => format!("{UNIT}{by}{UNIT}{note}"),
         Status::PausedInvalid { error } => error.clone(),
         Status::AutoDisabled { failures } => failures.to_string(),
         Status::Exhausted { at } => at.as_microsecond().to_string(),
@@ -36,8 +37,13 @@ pub(crate) fn read_status(name: &str, detail: &str) -> Result<Status, Error> {
     Ok(match name {
         "active" => Status::Active,
         "paused_manual" => {
-            let (by, note) = detail.split_once(UNIT).unwrap_or((detail, ""));
-            Status::PausedManual { by: by.to_owned(), note: note.to_owned() }
+            let said = detail.strip_prefix(UNIT);
+            let (by, note) = said.unwrap_or(detail).split_once(UNIT).unwrap_or((detail, ""));
+            let (by, note) = (by.to_owned(), note.to_owned());
+            match said {
+                Some(_) => Status::Maintenance { by, note },
+                None => Status::PausedManual { by, note },
+            }
         }
         "paused_invalid" => Status::PausedInvalid { error: detail.to_owned() },
         "auto_disabled" => Status::AutoDisabled { failures: u32::try_from(number()?).unwrap_or(u32::MAX) },
@@ -46,12 +52,24 @@ pub(crate) fn read_status(name: &str, detail: &str) -> Result<Status, Error> {
     })
 }
 
+/// What a request adds to a payload, for the column `payload`.
+pub(crate) fn payload_text(payload: &Object) -> String {
+    serde_json::to_string(payload).expect("keys are text")
+}
+
+/// Reads what a request adds to a payload.
+pub(crate) fn read_payload(text: Option<String>) -> Result<Option<Object>, Error> {
+    let read = |text: String| serde_json::from_str(&text).map_err(|_| Error::corrupt("the payload of a run"));
+    text.map(read).transpose()
+}
+
 /// What a run waits for, for the columns `wait_kind` and `wait_for`.
 pub(crate) fn wait_columns(wait: &Wait) -> (&'static str, String) {
     match wait {
         Wait::Turn { behind } => ("turn", behind.0.to_string()),
         Wait::Upstream { schedule } => ("upstream", schedule.clone()),
         Wait::Limit { limit } => ("limit", limit.name().to_owned()),
+        Wait::Room { target, again_at } => ("room", format!("{} {target}", again_at.as_microsecond())),
     }
 }
 
@@ -61,6 +79,11 @@ pub(crate) fn read_wait(kind: &str, wanted: &str) -> Result<Wait, Error> {
     match kind {
         "turn" => Ok(Wait::Turn { behind: RunKey(wanted.parse().map_err(|_| unknown())?) }),
         "upstream" => Ok(Wait::Upstream { schedule: wanted.to_owned() }),
+        "room" => {
+            let (again_at, target) = wanted.split_once(' ').ok_or_else(unknown)?;
+            let again_at = from_micros(again_at.parse().map_err(|_| unknown())?)?;
+            Ok(Wait::Room { target: target.to_owned(), again_at })
+        }
         "limit" => Ok(Wait::Limit { limit: wanted.parse::<OrgLimit>().map_err(|_| unknown())? }),
         _ => Err(unknown()),
     }
@@ -98,13 +121,15 @@ pub(crate) fn answer_by(definition: &Schedule, admitted: Timestamp) -> Timestamp
     admitted.saturating_add(longest).unwrap_or(Timestamp::MAX)
 }
 
-/// When a waiting row wants to be looked at: at its deadline, or when the next minute gives room.
+/// When a waiting row wants to be looked at: at its deadline, when the next minute gives room, or when its target may
+/// have room.
 pub(crate) fn wait_look_at(waiting: &Waiting, now: Timestamp) -> Timestamp {
     match waiting.wait {
         Wait::Limit { limit: OrgLimit::PerMinute } => {
             let next = Timestamp::from_second((minute(now) + 1) * 60).unwrap_or(Timestamp::MAX);
             waiting.deadline.min(next)
         }
+        Wait::Room { again_at, .. } => waiting.deadline.min(again_at),
         _ => waiting.deadline,
     }
 }
@@ -202,24 +227,29 @@ pub(crate) fn minute(at: Timestamp) -> i64 {
     at.as_second().div_euclid(60)
 }
 
-/// The id of a message for brokers that deduplicate: a repeated attempt has another one.
-pub(crate) fn message_id(launch: &Launchable) -> String {
-    let key = run_key(launch.definition.id, launch.origin, &launch.nonce, launch.scheduled_for);
-    if launch.attempt > 1 { format!("{key}:{}", launch.attempt) } else { key }
+/// A message that is written with the admission of its run.
+pub(crate) struct Letter {
+    /// Its id for brokers that deduplicate.
+    pub(crate) id: String,
+    /// What it says, as JSON.
+    pub(crate) body: String,
 }
 
-/// The message of a run, if its target is one.
-pub(crate) fn message_body(launch: &Launchable) -> Option<String> {
+/// The message of a run that is admitted now, if its target is one.
+pub(crate) fn letter_of(launch: &Launchable, now: Timestamp) -> Option<Letter> {
     let Action::Message { message } = &launch.definition.target.action else { return None };
-    let mut body = message.clone();
-    let source = json!({ "channel": "scheduler", "connector_id": launch.definition.id.to_string() });
-    body.entry("source").or_insert(source);
-    body.entry("scheduled_for").or_insert(json!(launch.scheduled_for.to_string()));
-    body.entry("run_id").or_insert(json!(launch.run.to_string()));
-    if !launch.definition.payload.is_empty() {
-        body.entry("payload").or_insert(launch.definition.payload.clone().into());
-    }
-    Some(serde_json::Value::from(body).to_string())
+    let facts = Facts {
+        schedule: &launch.definition,
+        run: launch.run,
+        origin: launch.origin,
+        nonce: &launch.nonce,
+        scheduled_for: launch.scheduled_for,
+        fire_at: launch.fire_at,
+        triggered_at: now,
+        attempt: launch.attempt,
+    };
+    let body = serde_json::Value::Object(message_event(message, &facts)).to_string();
+    Some(Letter { id: message_id(&facts), body })
 }
 
 /// The queue of a run, if its target is one.
@@ -353,6 +383,7 @@ mod tests {
         for status in [
             Status::Active,
             Status::PausedManual { by: "ada".to_owned(), note: "two words\nand a line".to_owned() },
+            Status::Maintenance { by: "ada".to_owned(), note: "new disks".to_owned() },
             Status::PausedInvalid { error: "no zone".to_owned() },
             Status::AutoDisabled { failures: 5 },
             Status::Exhausted { at },
@@ -363,6 +394,7 @@ mod tests {
             Wait::Turn { behind: RunKey(7) },
             Wait::Upstream { schedule: "load".to_owned() },
             Wait::Limit { limit: OrgLimit::PerMinute },
+            Wait::Room { target: "a b".to_owned(), again_at: at },
         ] {
             let (kind, wanted) = wait_columns(&wait);
             assert_eq!(read_wait(kind, &wanted).unwrap(), wait);

@@ -76,6 +76,7 @@ async fn schedules_are_changed_triggered_and_deleted() {
             scheduled_for: now,
             fire_at: now,
             is_forced: false,
+            payload: None,
         },
         kind: "run.requested",
         note: "now".to_owned(),

@@ -1,7 +1,7 @@
 //! What people do about single runs: end them, or run them again.
 
 use jiff::Timestamp;
-use punctual_plan::{Origin, RunKey, RunState, RunStatus, ScheduleKey};
+use punctual_plan::{Object, Origin, RunKey, RunState, RunStatus, ScheduleKey};
 use punctual_store::{Cancellation, Commit, RunRow, ScheduleWrite, Selector, Store, Write, Written};
 
 use super::App;
@@ -65,7 +65,7 @@ impl App {
             return Err(refusal);
         }
         let schedule = self.living(Selector::Id(row.schedule_id)).await?;
-        let asked = Asked { schedule: schedule.key, run, key };
+        let asked = Asked { schedule: schedule.key, run, key, payload: row.payload.clone() };
         match self.write(asked.write(now)).await? {
             Written::Run(new) => Ok(Retried::New(new)),
             _ => Err(no_run(run)),
@@ -96,6 +96,8 @@ struct Asked<'a> {
     schedule: ScheduleKey,
     run: RunKey,
     key: &'a str,
+    /// What the run before was given beside what its schedule says.
+    payload: Option<Object>,
 }
 
 impl Asked<'_> {
@@ -109,6 +111,7 @@ impl Asked<'_> {
                 scheduled_for: second,
                 fire_at: now,
                 is_forced: false,
+                payload: self.payload.clone(),
             },
             kind: "run.retried",
             note: format!("{} again", self.run),

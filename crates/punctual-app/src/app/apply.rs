@@ -180,7 +180,7 @@ impl App {
 }
 
 /// What somebody else made is never touched.
-fn refuse_taken(proposal: &Proposal) -> Result<(), Failure> {
+pub(super) fn refuse_taken(proposal: &Proposal) -> Result<(), Failure> {
     let taken = proposal.changes.iter().filter_map(|change| match &change.drift {
         Drift::Taken { by } => Some(format!("`{}`, made by {}", change.name, owner(by.as_deref()))),
         _ => None,
@@ -254,6 +254,6 @@ impl<'a> Work<'a> {
         let wanted = self.changed.get(name)?;
         let note = self.notes.get(name).cloned().unwrap_or_default();
         let definition = Box::new(counted_from(wanted, now));
-        Some(Step::Replace { definition, note })
+        Some(Step::Replace { definition, note, status: None })
     }
 }

@@ -16,6 +16,9 @@ use punctual_time::Timing;
 use super::App;
 use crate::Failure;
 
+/// How the events begin that tell of the nodes' clocks.
+const CLOCK: &str = "clock.";
+
 /// Rows of one page of what is audited.
 const PAGE: u32 = 5_000;
 
@@ -115,12 +118,38 @@ impl App {
         }
     }
 
-    /// Events of the audit log, newest first.
+    /// Events of the audit log, newest first, with what happened to the clocks of the nodes unless a schedule or a run
+    /// is asked about.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn audit_log(&self, filter: AuditFilter, limit: u32) -> Result<Vec<AuditRow>, Failure> {
-        Ok(self.store.audit(self.scope.clone(), filter, Cut::first(limit)).await?.rows)
+        let is_wide = filter.schedule.is_none() && filter.run.is_none();
+        let clocks = if is_wide { self.clock_events(filter.clone(), limit).await? } else { Vec::new() };
+        let mut rows = self.store.audit(self.scope.clone(), filter, Cut::first(limit)).await?.rows;
+        if !clocks.is_empty() {
+            rows.extend(clocks);
+            rows.sort_by_key(|row| std::cmp::Reverse((row.at, row.seq)));
+            rows.truncate(limit as usize);
+        }
+        Ok(rows)
+    }
+
+    /// What happened to the clocks of the nodes, newest first.
+    pub(super) async fn clock_events(
+        &self,
+        filter: AuditFilter,
+        limit: u32,
+    ) -> Result<Vec<AuditRow>, Failure> {
+        let wanted = filter.kind.unwrap_or_default();
+        // A kind that begins like theirs, or that theirs begin like; no other event of the installation is shown.
+        let kind = match wanted.as_str() {
+            kind if kind.starts_with(CLOCK) => kind.to_owned(),
+            kind if CLOCK.starts_with(kind) => CLOCK.to_owned(),
+            _ => return Ok(Vec::new()),
+        };
+        let filter = AuditFilter { kind: Some(kind), schedule: None, run: None, ..filter };
+        Ok(self.store.audit(self.of_installation().await?, filter, Cut::first(limit)).await?.rows)
     }
 
     /// Checks the hash chain of the audit log.
@@ -268,6 +297,9 @@ fn open(schedule: &ScheduleRow, end: Timestamp, now: Timestamp) -> Option<Open> 
     }
     let why = match &schedule.state.status {
         Status::Active => "no node has planned it further yet".to_owned(),
+        Status::Maintenance { note, .. } => {
+            format!("it is in maintenance ({note}): what it slept through is decided when that ends")
+        }
         status => format!("it is `{}`: what it slept through is decided when it is enabled", status.name()),
     };
     Some(Open { since, why })

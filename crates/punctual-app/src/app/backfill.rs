@@ -157,6 +157,7 @@ impl App {
                         scheduled_for: tick.at,
                         fire_at,
                         is_forced: false,
+                        payload: None,
                     },
                     kind: "schedule.backfilled",
                     note: format!("a run for the tick at {}", tick.at),

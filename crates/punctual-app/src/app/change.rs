@@ -31,6 +31,8 @@ pub enum Step {
         definition: Box<Schedule>,
         /// What the audit log says of it.
         note: String,
+        /// The status that goes with it, if another one is asked for.
+        status: Option<Status>,
     },
     /// Something that it shares with others changed; its definition is the stored one with the change in it.
     Share {
@@ -41,11 +43,6 @@ pub enum Step {
     Leave(Status),
     /// It becomes active again.
     Resume,
-    /// It is paused with the whole installation or its org.
-    Maintain {
-        /// Why.
-        note: String,
-    },
     /// It is deleted.
     Delete,
 }
@@ -57,7 +54,6 @@ impl Step {
             Self::Replace { .. } => Some(Change::Edit { version: row.definition.version + 1 }),
             Self::Share { what } => Some(Change::Shared { what: what.clone() }),
             Self::Leave(status) => Some(Change::Leave(status.clone())),
-            Self::Maintain { note } => Some(Change::Maintenance { note: note.clone() }),
             Self::Delete => Some(Change::Delete),
             Self::Resume => None,
         }
@@ -66,6 +62,7 @@ impl Step {
     /// The status that it leads to, if that is another one.
     pub(super) fn status(&self, row: &ScheduleRow) -> Option<Status> {
         match self {
+            Self::Replace { status: Some(status), .. } => Some(status.clone()),
             // A valid edit clears what made it invalid; a pause stays.
             Self::Replace { .. } | Self::Share { .. } => {
                 let is_cleared =
@@ -73,9 +70,6 @@ impl Step {
                 is_cleared.then_some(Status::Active)
             }
             Self::Leave(status) => Some(status.clone()),
-            Self::Maintain { note } => {
-                Some(Status::PausedManual { by: format!("maintenance: {note}"), note: note.clone() })
-            }
             Self::Resume => Some(Status::Active),
             Self::Delete => None,
         }
@@ -101,9 +95,9 @@ impl Step {
         match self {
             Self::Replace { .. } => "schedule.updated",
             Self::Share { .. } => "schedule.changed",
+            Self::Leave(Status::Maintenance { .. }) => "schedule.maintenance",
             Self::Leave(_) => "schedule.disabled",
             Self::Resume => "schedule.enabled",
-            Self::Maintain { .. } => "schedule.maintenance",
             Self::Delete => "schedule.deleted",
         }
     }
@@ -114,9 +108,9 @@ impl Step {
             Self::Share { what } => format!("decided again after a change of {what}"),
             Self::Leave(Status::PausedManual { by, note }) if note.is_empty() => format!("disabled by {by}"),
             Self::Leave(Status::PausedManual { by, note }) => format!("disabled by {by}: {note}"),
+            Self::Leave(Status::Maintenance { by, note }) => format!("maintenance by {by}: {note}"),
             Self::Leave(status) => format!("left active: {}", status.name()),
             Self::Resume => "enabled".to_owned(),
-            Self::Maintain { note } => format!("maintenance: {note}"),
             Self::Delete => "deleted".to_owned(),
         }
     }

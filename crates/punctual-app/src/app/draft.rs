@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Schedule, ScheduleId, When};
+use punctual_plan::{Action, Executor, Jitter, Owner, Schedule, ScheduleId, When};
 use punctual_store::{Cut, Document, DocumentKind, ScheduleFilter, ScheduleRow, Selector, Shared, Store};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -14,7 +14,7 @@ use crate::declare::{self, Defaults, Ground, Patch, export, read_keys};
 use crate::{Failure, Given, Kind, Settings, Step, own_file};
 
 /// The targets that this version launches; others are refused when they are stored, not when they are due.
-pub(crate) const LAUNCHED: [&str; 2] = ["process", "queue"];
+pub(crate) const LAUNCHED: [&str; 5] = ["process", "webhook", "queue", "message", "workflow"];
 
 /// Documents of a kind that one org may have.
 const DOCUMENTS_MAX: u32 = 10_000;
@@ -46,6 +46,18 @@ impl App {
         let drafted = read_keys(keys, &ground, told)?;
         self.check_new(&drafted, now).await?;
         Ok(drafted)
+    }
+
+    /// Reads a schedule from its keys as one with this id and owner; writes nothing.
+    pub(super) async fn draft_as(
+        &self,
+        keys: &Map<String, Value>,
+        (id, owner): (ScheduleId, Owner),
+        told: Told<'_>,
+    ) -> Result<declare::Schedule, Failure> {
+        let mut ground = self.ground(keys, self.now().await?).await?;
+        (ground.id, ground.owner) = (Some(id), owner);
+        read_keys(keys, &ground, told)
     }
 
     /// Checks what only a new schedule must be: not over, launched by this version, not waiting for itself.
@@ -83,14 +95,14 @@ impl App {
             self.refuse_program(&definition)?;
         }
         self.refuse_cycle(&definition).await?;
-        let step = Step::Replace { definition: Box::new(definition), note: String::new() };
+        let step = Step::Replace { definition: Box::new(definition), note: String::new(), status: None };
         let Some(definition) = step.definition(row) else { return Ok(None) };
         let changes = differences(&row.definition, &definition);
         if changes.is_empty() && row.invalid.is_none() {
             return Ok(None);
         }
         let told: Vec<String> = changes.iter().map(ToString::to_string).collect();
-        Ok(Some(Step::Replace { definition: Box::new(definition), note: told.join("; ") }))
+        Ok(Some(Step::Replace { definition: Box::new(definition), note: told.join("; "), status: None }))
     }
 
     /// The keys of a stored schedule.
@@ -170,7 +182,11 @@ impl App {
             }
         }
         let mut ground = Ground { owner: self.identity.owner(), is_kept: true, ..Ground::alone(now) };
-        ground.defaults = self.door().defaults.map_or_else(defaults, Ok)?;
+        ground.is_decided = self.door().defaults.is_some();
+        ground.defaults = match self.door().defaults {
+            Some(defaults) => defaults,
+            None => Defaults::of(&own_settings()?),
+        };
         ground.calendars = shared.calendars.into_values().collect();
         ground.quiet_hours = shared.quiet_hours.into_iter().collect();
         for document in self.documents(DocumentKind::Template).await? {
@@ -187,10 +203,14 @@ impl App {
 
     /// Refuses a program that those who come through this door may not run.
     fn refuse_program(&self, schedule: &Schedule) -> Result<(), Failure> {
-        let (Action::Process(process), Programs::Only(allowed)) =
-            (&schedule.target.action, &self.door().programs)
-        else {
-            return Ok(());
+        let Programs::Only(allowed) = &self.door().programs else { return Ok(()) };
+        let process = match &schedule.target.action {
+            Action::Process(process) => process,
+            Action::Workflow(workflow) => match &workflow.executor {
+                Some(Executor::Process(process)) => process,
+                _ => return Ok(()),
+            },
+            _ => return Ok(()),
         };
         let program = process.argv.first().map(String::as_str).unwrap_or_default();
         if allowed.iter().any(|one| one == program) {
@@ -263,12 +283,23 @@ fn refuse_target(schedule: &Schedule) -> Result<(), Failure> {
     Err(Failure {
         kind: Kind::Invalid,
         message: format!("this version cannot launch a `{kind}` yet"),
-        hint: Some(format!("it launches {}: give a program after `--`, or a `--queue`", known.join(" and "))),
+        hint: Some(format!(
+            "it launches {}: give a program after `--`, a `--queue` or a `--webhook`",
+            known.join(", ")
+        )),
     })
 }
 
-/// What schedules are that do not say, by the settings of the installation.
-fn defaults() -> Result<Defaults, Failure> {
+/// The settings of the installation for who brings none.
+fn own_settings() -> Result<Settings, Failure> {
     let env = |name: &str| std::env::var(name).ok();
-    Ok(Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())?.defaults())
+    Settings::resolve(&Given::new(), env, own_file(env)?.as_ref())
+}
+
+impl Defaults {
+    /// What schedules are that do not say, by the settings of an installation.
+    pub fn of(settings: &Settings) -> Self {
+        let jitter = Jitter { max: settings.default_jitter(), ..Jitter::default() };
+        Self { overlap: settings.default_overlap(), catch_up: settings.default_catch_up(), jitter }
+    }
 }

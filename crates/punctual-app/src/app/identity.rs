@@ -23,11 +23,8 @@ impl Identity {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let usual = Owner::default();
         let org_id = set("PUNCTUAL_ORG_ID").unwrap_or(usual.org_id);
-        if let Some(problem) = name::problem(&org_id) {
-            return Err(Failure::invalid(
-                format!("`PUNCTUAL_ORG_ID`: {problem}"),
-                "choose a short name, such as `acme`",
-            ));
+        if let Some(problem) = name::org_problem(&org_id) {
+            return Err(Failure::invalid(format!("`PUNCTUAL_ORG_ID`: {problem}"), name::ORG_HINT));
         }
         Ok(Self { org_id, user_id: set("PUNCTUAL_USER_ID") })
     }
@@ -40,8 +37,11 @@ impl Identity {
     /// What they may see and change. The org is made when it is first used.
     ///
     /// # Errors
-    /// When the database fails.
+    /// When the org cannot be a tenant, or the database fails.
     pub async fn scope(&self, store: &AnyStore) -> Result<Scope, Failure> {
+        if let Some(problem) = name::org_problem(&self.org_id) {
+            return Err(Failure::invalid(problem, name::ORG_HINT));
+        }
         let org = store.org(Scope::Engine, self.org_id.clone()).await?;
         Ok(Scope::Org { org, user: self.user_id.clone() })
     }

@@ -16,12 +16,6 @@ use crate::{Failure, Kind};
 /// What the note is called: each org has at most one.
 const NOTE: &str = "org";
 
-/// The org that the note of the whole installation belongs to.
-const INSTALLATION: &str = "punctual:installation";
-
-/// How a pause by maintenance begins in a schedule's status.
-const BY: &str = "maintenance: ";
-
 /// Schedules of one page.
 const PAGE: u32 = 1_000;
 
@@ -45,6 +39,13 @@ pub struct Maintenance {
     pub by: String,
     /// Since when.
     pub since: Timestamp,
+}
+
+impl Maintenance {
+    /// What a schedule is while it counts.
+    fn status(&self) -> Status {
+        Status::Maintenance { by: self.by.clone(), note: self.note.clone() }
+    }
 }
 
 impl App {
@@ -73,10 +74,7 @@ impl App {
     async fn noted_in(&self, extent: Extent) -> Result<Scope, Failure> {
         match extent {
             Extent::Org => Ok(self.scope()),
-            Extent::Installation => {
-                let org = self.store.org(Scope::Engine, INSTALLATION.to_owned()).await?;
-                Ok(Scope::Org { org, user: self.identity.user_id.clone() })
-            }
+            Extent::Installation => self.of_installation().await,
         }
     }
 
@@ -114,11 +112,11 @@ impl App {
     ///
     /// # Errors
     /// When the database fails; those before are paused.
-    pub async fn pause_all(&self, note: &str) -> Result<usize, Failure> {
+    pub async fn pause_all(&self, maintenance: &Maintenance) -> Result<usize, Failure> {
         let rows = self.list(&Listing::default()).await?;
         let step = async |row: &ScheduleRow| {
             let is_active = row.state.status.is_active() && row.deleted_at.is_none();
-            Ok(is_active.then(|| Step::Maintain { note: note.to_owned() }))
+            Ok(is_active.then(|| Step::Leave(maintenance.status())))
         };
         let acted = self.act_many(rows, step, &|_| ()).await?;
         Ok(acted.iter().filter(|one| one.is_changed).count())
@@ -142,9 +140,7 @@ impl App {
     /// What a new schedule starts as while a pause counts.
     pub(super) async fn status_of_new(&self) -> Result<Option<Status>, Failure> {
         let pauses = self.maintenance().await?;
-        Ok(pauses
-            .first()
-            .map(|one| Status::PausedManual { by: format!("{BY}{}", one.note), note: one.note.clone() }))
+        Ok(pauses.first().map(Maintenance::status))
     }
 
     /// The orgs that have schedules.
@@ -165,6 +161,5 @@ impl App {
 
 /// Whether a schedule was paused by maintenance.
 fn is_maintained(row: &ScheduleRow) -> bool {
-    matches!(&row.state.status, Status::PausedManual { by, .. } if by.starts_with(BY))
-        && row.deleted_at.is_none()
+    matches!(row.state.status, Status::Maintenance { .. }) && row.deleted_at.is_none()
 }

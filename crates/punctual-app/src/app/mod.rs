@@ -19,18 +19,22 @@ mod maintenance;
 mod outlook;
 mod propose;
 mod publish;
+mod queue;
+mod registrar;
 mod runs;
 mod system;
 mod trigger;
+mod trigger_based;
 mod versions;
 mod why;
+mod workflow;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_store::{
-    Access, AnyStore, Error, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, Selector, Store,
-    Written, to_microsecond,
+    Access, AnyStore, Error, INSTALLATION, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
+    Selector, Store, Written, to_microsecond,
 };
 
 pub use act::{CANCEL_MAX, Cancelled, Retried};
@@ -49,14 +53,19 @@ pub use maintenance::{Extent, Maintenance};
 pub use outlook::{Outlook, ticks};
 pub use propose::{Proposal, Proposed, SET, SharedChange, Toggle};
 pub use publish::{Published, Wish};
+pub use queue::{Holding, LEASE_MAX, LEASE_RUNS_MAX, LEASE_USUAL, LeaseAsked, Reported};
+pub use registrar::{
+    PauseSchedule, RegisteredSchedule, ScheduleRun, StartRun, UpsertSchedule, Upserted, executor_status,
+};
 pub use runs::{History, RunsAsked, lateness, request_id};
 pub use system::{BreakerHistory, Nodes, is_alive};
 pub use trigger::{Triggered, Wanted};
 pub use versions::{Difference, Edition, differences};
 pub use why::Instant;
+pub use workflow::{Deployed, Deployment, Kept, Removal, WorkflowRow};
 
 use crate::declare::{Defaults, nearest};
-use crate::{Database, Failure};
+use crate::{Database, Failure, Settings};
 
 /// Names among which the one that was meant is looked for.
 const NAMES_MAX: u32 = 1_000;
@@ -114,11 +123,11 @@ impl App {
     /// When the database fails.
     pub async fn over(store: Arc<AnyStore>, identity: Identity) -> Result<Self, Failure> {
         let scope = identity.scope(&store).await?;
-        Ok(Self::within(store, scope, identity))
+        Ok(Self::on(store, scope, identity))
     }
 
     /// The same within a scope that is known already.
-    pub fn within(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
+    pub fn on(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
         Self { store, scope, identity, door: Door::default() }
     }
 
@@ -138,6 +147,13 @@ impl App {
         self.identity.user_id.as_deref().unwrap_or(self.door.actor)
     }
 
+    /// Lets schedules that do not say be as these settings say.
+    #[must_use]
+    pub fn with_settings(mut self, settings: &Settings) -> Self {
+        self.door.defaults = Some(Defaults::of(settings));
+        self
+    }
+
     /// The ledger itself.
     pub fn store(&self) -> &AnyStore {
         &self.store
@@ -146,6 +162,13 @@ impl App {
     /// The org and user that are acted for.
     pub fn scope(&self) -> Scope {
         self.scope.clone()
+    }
+
+    /// What belongs to the installation and to no tenant: its pause, and what happened to its clocks. Nobody acts for
+    /// this org, and nothing of a tenant's is in it.
+    async fn of_installation(&self) -> Result<Scope, Failure> {
+        let org = self.store.org(Scope::Engine, INSTALLATION.to_owned()).await?;
+        Ok(Scope::Org { org, user: self.identity.user_id.clone() })
     }
 
     /// Who acts.
@@ -158,7 +181,7 @@ impl App {
     /// # Errors
     /// When the database fails.
     pub async fn is_served(&self) -> Result<bool, Failure> {
-        if let AnyStore::Sqlite(sqlite) = self.store.as_ref() {
+        if let AnyStore::Sqlite(sqlite) = &*self.store {
             return Ok(sqlite.is_served());
         }
         let now = self.store.now().await?;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{App, Listing};
 use crate::Failure;
-use crate::declare::{self, Declared, Ground, read_over};
+use crate::declare::{self, Declared, Ground, read_over, read_text_over};
 
 /// The set of files that name none.
 pub const SET: &str = "file";
@@ -55,6 +55,24 @@ impl Proposed {
     /// Whether anything would be done.
     pub fn is_change(&self) -> bool {
         self.drift != Drift::Unchanged || self.toggle.is_some()
+    }
+}
+
+/// Where schedules are declared.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Written<'a> {
+    /// In a file or a folder.
+    File(&'a Path),
+    /// In a text that is called something.
+    Text { name: &'a str, text: &'a str },
+}
+
+impl Written<'_> {
+    fn read(self, ground: &Ground) -> Result<Declared, Failure> {
+        match self {
+            Self::File(path) => read_over(path, ground, &[]),
+            Self::Text { name, text } => read_text_over(name, text, ground),
+        }
     }
 }
 
@@ -140,13 +158,23 @@ impl App {
         set: &str,
         horizon: SignedDuration,
     ) -> Result<Proposal, Failure> {
+        self.propose_written(Written::File(file), set, horizon).await
+    }
+
+    /// The same for schedules that are declared in a file or in a text.
+    pub(super) async fn propose_written(
+        &self,
+        written: Written<'_>,
+        set: &str,
+        horizon: SignedDuration,
+    ) -> Result<Proposal, Failure> {
         let now = self.now().await?;
         let all = self.list(&Listing { with_deleted: true, ..Listing::default() }).await?;
         let (living, deleted): (Vec<ScheduleRow>, Vec<ScheduleRow>) =
             all.into_iter().partition(|row| row.deleted_at.is_none());
         let mut ground = Ground { is_kept: false, ..self.shared_ground(now).await? };
         ground.names.extend(living.iter().map(|row| (row.definition.name.clone(), row.definition.id)));
-        let declared = self.read_file(file, &mut ground, &deleted)?;
+        let declared = self.read_written(written, &mut ground, &deleted)?;
         let rows: HashMap<String, ScheduleRow> =
             living.into_iter().map(|row| (row.definition.name.clone(), row)).collect();
         let until = now.saturating_add(horizon).unwrap_or(Timestamp::MAX);
@@ -158,13 +186,13 @@ impl App {
     }
 
     /// A new schedule whose name belonged to a deleted one gets an id of its own.
-    fn read_file(
+    fn read_written(
         &self,
-        file: &Path,
+        written: Written<'_>,
         ground: &mut Ground,
         deleted: &[ScheduleRow],
     ) -> Result<Declared, Failure> {
-        let declared = read_over(file, ground, &[])?;
+        let declared = written.read(ground)?;
         let org = &declared.settings.owner.org_id;
         if *org != self.identity.org_id {
             return Err(Failure::invalid(
@@ -180,7 +208,7 @@ impl App {
             return Ok(declared);
         }
         ground.names.extend(renamed.into_iter().map(|name| (name, ScheduleId(Uuid::new_v4()))));
-        read_over(file, ground, &[])
+        written.read(ground)
     }
 
     async fn shared_changes(&self, declared: &Declared) -> Result<Vec<SharedChange>, Failure> {

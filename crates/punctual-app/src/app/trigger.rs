@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use punctual_plan::{Origin, RunKey, RunStatus};
+use punctual_plan::{Object, Origin, RunKey, RunStatus};
 use punctual_store::{Cut, RunFilter, RunRow, ScheduleRow, ScheduleWrite, Store, Write, Written};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -25,6 +25,8 @@ pub struct Wanted {
     pub request_key: Option<String>,
     /// Whether it runs beside whatever is in flight.
     pub is_forced: bool,
+    /// What the run carries on top of what those of its schedule do.
+    pub payload: Option<Object>,
 }
 
 /// A run that was asked for.
@@ -51,6 +53,7 @@ impl App {
             scheduled_for: Timestamp::from_second(now.as_second()).unwrap_or(now),
             fire_at: now,
             is_forced: wanted.is_forced,
+            payload: wanted.payload.clone(),
         };
         let note = format!("asked for by {}", self.actor());
         let written = self.write(ScheduleWrite { write, kind: "schedule.triggered", note, now }).await?;
@@ -87,7 +90,7 @@ impl App {
                 self.insert(&drafted, Some(REQUESTS)).await?
             }
         };
-        let wanted = Wanted { request_key: Some(request_id), is_forced: true };
+        let wanted = Wanted { request_key: Some(request_id), is_forced: true, payload: None };
         self.trigger(&row, &wanted).await
     }
 

@@ -108,7 +108,7 @@ impl App {
         if differences(&row.definition, &definition).is_empty() {
             return Ok(None);
         }
-        Ok(Some(Step::Replace { definition, note: format!("back to version {to}") }))
+        Ok(Some(Step::Replace { definition, note: format!("back to version {to}"), status: None }))
     }
 
     /// Gives a schedule the definition of an earlier version, as a new version.

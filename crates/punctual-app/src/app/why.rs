@@ -1,10 +1,10 @@
 //! Why: the inquiry about an instant, put together from what is stored.
 
-use jiff::Timestamp;
 use jiff::civil::DateTime;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Breaker, Inquiry, Neighbour, Origin, RangeRecord, Reason, Run, RunKey, ScheduleId, Upstream, Version,
-    When, Why, local_instant, referred_runs, why,
+    Breaker, Inquiry, Neighbour, Origin, RangeRecord, Reason, Run, RunKey, ScheduleId, Upset, Upstream,
+    Version, When, Why, local_instant, referred_runs, why,
 };
 use punctual_store::{
     AuditFilter, Cut, RangeRow, RunFilter, RunRow, ScheduleRow, Selector, Store, VersionRow,
@@ -13,13 +13,19 @@ use punctual_time::{Once, Zone};
 
 use super::App;
 use super::find::zone_of;
-use crate::Failure;
+use crate::{Failure, moment};
 
 /// Rows before a tick that are looked through for those that it was run for.
 const SLOTS_LOOK_MAX: u32 = 200;
 
 /// Events that are looked through for when a version had all its ticks.
 const EXHAUSTIONS_MAX: u32 = 1_000;
+
+/// How long before an instant, and after it was looked at, what happened to the clocks may have mattered.
+const UPSET_MARGIN: SignedDuration = SignedDuration::from_mins(1);
+
+/// Of what happened to the clocks about an instant, at most this much is told.
+const UPSETS_MAX: u32 = 10;
 
 /// Runs of one second that are told of.
 const RUNS_MAX: u32 = 100;
@@ -59,6 +65,30 @@ struct Found {
     breaker: Breaker,
 }
 
+impl Found {
+    fn explain(self, instant: Instant, now: Timestamp, upsets: Vec<Upset>) -> Why {
+        let first = self.runs.first();
+        why(&Inquiry {
+            at: instant.at,
+            local: instant.local,
+            now,
+            versions: &self.versions,
+            state: &self.row.state,
+            left_at: self.row.left_at,
+            deleted_at: self.row.deleted_at,
+            runs: self.runs.iter().map(|row| &row.run).collect(),
+            range: self.range.as_ref(),
+            slots: self.slots,
+            neighbours: self.neighbours,
+            upstream: self.upstream,
+            breaker: Some(self.breaker),
+            node: first.and_then(|row| row.node.clone()),
+            lateness: first.and_then(admitted_after),
+            upsets,
+        })
+    }
+}
+
 impl App {
     /// Explains what became of a schedule at an instant, or what will.
     ///
@@ -66,10 +96,24 @@ impl App {
     /// When there is no such schedule, or the instant cannot be read.
     pub async fn why(&self, schedule: &str, at: &str) -> Result<Why, Failure> {
         let row = self.find(schedule).await?;
-        let instant = Instant::parse(at, &zone_of(&row))?;
+        let (zone, now) = (zone_of(&row), self.now().await?);
+        let instant = Instant::parse(at, &zone).or_else(|failure| match moment(at, &zone, now) {
+            Ok(at) => Ok(Instant { at, local: None }),
+            Err(_) => Err(failure),
+        })?;
+        self.why_at(row, instant, now).await
+    }
+
+    /// The same for a schedule that was found, by another clock than the database's.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn why_at(&self, row: ScheduleRow, instant: Instant, now: Timestamp) -> Result<Why, Failure> {
         let second = Timestamp::from_second(instant.at.as_second()).unwrap_or(instant.at);
         let runs = self.runs_of_second(row.definition.id, second).await?;
-        self.explain(row, runs, instant).await
+        let found = self.look_up(row, runs, instant.at).await?;
+        let upsets = self.upsets(instant.at, found.runs.first(), now).await?;
+        Ok(found.explain(instant, now, upsets))
     }
 
     /// Explains what became of a run.
@@ -83,7 +127,10 @@ impl App {
         let mut runs = self.runs_of_second(first.schedule_id, instant.at).await?;
         runs.retain(|other| other.run.key != run);
         runs.insert(0, first);
-        self.explain(row, runs, instant).await
+        let found = self.look_up(row, runs, instant.at).await?;
+        let now = self.now().await?;
+        let upsets = self.upsets(instant.at, found.runs.first(), now).await?;
+        Ok(found.explain(instant, now, upsets))
     }
 
     /// The runs that stand for a second, the tick first, with all their attempts.
@@ -98,27 +145,27 @@ impl App {
         Ok(rows)
     }
 
-    async fn explain(&self, row: ScheduleRow, runs: Vec<RunRow>, instant: Instant) -> Result<Why, Failure> {
-        let now = self.now().await?;
-        let found = self.look_up(row, runs, instant.at).await?;
-        let first = found.runs.first();
-        Ok(why(&Inquiry {
-            at: instant.at,
-            local: instant.local,
-            now,
-            versions: &found.versions,
-            state: &found.row.state,
-            left_at: found.row.left_at,
-            deleted_at: found.row.deleted_at,
-            runs: found.runs.iter().map(|row| &row.run).collect(),
-            range: found.range.as_ref(),
-            slots: found.slots,
-            neighbours: found.neighbours,
-            upstream: found.upstream,
-            breaker: Some(found.breaker),
-            node: first.and_then(|row| row.node.clone()),
-            lateness: first.and_then(admitted_after),
-        }))
+    /// What happened to the clocks of the run's node, or of any without one, from shortly before the instant until it
+    /// was looked at.
+    async fn upsets(
+        &self,
+        at: Timestamp,
+        run: Option<&RunRow>,
+        now: Timestamp,
+    ) -> Result<Vec<Upset>, Failure> {
+        let looked = run.and_then(|row| {
+            let ended = row.run.state.status().is_terminal().then_some(row.completed_at).flatten();
+            row.enqueued_at.or(row.started_at).or(ended)
+        });
+        let since = at.saturating_sub(UPSET_MARGIN).unwrap_or(at);
+        let until = looked.unwrap_or(now).saturating_add(UPSET_MARGIN).unwrap_or(now);
+        let filter = AuditFilter { since: Some(since), until: Some(until), ..AuditFilter::default() };
+        let mut events = self.clock_events(filter, UPSETS_MAX).await?;
+        if let Some(node) = run.and_then(|row| row.node.as_ref()) {
+            events.retain(|event| event.detail.contains(&format!("node `{node}`")));
+        }
+        events.sort_by_key(|event| (event.at, event.seq));
+        Ok(events.into_iter().map(|event| Upset { at: event.at, what: event.detail }).collect())
     }
 
     async fn look_up(&self, row: ScheduleRow, runs: Vec<RunRow>, at: Timestamp) -> Result<Found, Failure> {

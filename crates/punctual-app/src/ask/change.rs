@@ -1,9 +1,9 @@
 //! What is done to one schedule: edited, enabled, disabled, deleted, rolled back; or what each would do.
 
-use punctual_plan::Status;
 use punctual_store::{ScheduleRow, Selector};
 use serde_json::{Map, Value, json};
 
+use super::toggle::Toggle;
 use super::{Call, Flag, Method, Question, Which};
 use crate::declare::Patch;
 use crate::{App, Decide, Failure, Kind, Request, Step, shape};
@@ -61,43 +61,47 @@ impl Verb {
     /// When it cannot be taken.
     pub(super) async fn step(&self, app: &App, row: &ScheduleRow) -> Result<Option<Step>, Failure> {
         match self {
-            Self::Update(keys) => {
-                let patch = patch_of(keys);
-                if let Some(Value::String(name)) = patch.get("name")
-                    && *name != row.definition.name
-                {
-                    app.refuse_taken(name).await?;
-                }
-                app.redraft(row, &patch, &app.door().told).await
-            }
-            Self::Enable => enable(row),
-            Self::Disable { note } => Ok(disable(app, row, note)),
+            Self::Update(keys) => update(app, row, keys).await,
+            Self::Enable => Toggle::Enabled.step(row),
+            Self::Disable { note } => disabled(app, note).step(row),
             Self::Delete { .. } => Ok(Some(Step::Delete)),
             Self::Rollback { to } => app.way_back(row, *to).await,
         }
     }
 }
 
-fn enable(row: &ScheduleRow) -> Result<Option<Step>, Failure> {
-    match &row.state.status {
-        Status::Active => Ok(None),
-        Status::Exhausted { .. } => Err(Failure::invalid(
-            format!("`{}` has had all its ticks", row.definition.name),
-            "give it new ones with `punctual schedule update`, or run it with `trigger`",
-        )),
-        Status::PausedInvalid { error } if row.invalid.is_some() => Err(Failure::invalid(
-            format!("`{}` can no more be read: {error}", row.definition.name),
-            "bring back what it refers to",
-        )),
-        _ => Ok(Some(Step::Resume)),
+fn disabled(app: &App, note: &str) -> Toggle {
+    Toggle::Disabled { by: app.actor().to_owned(), note: note.to_owned() }
+}
+
+/// The step of an edit; the key `enabled` is no part of the definition.
+async fn update(app: &App, row: &ScheduleRow, keys: &Map<String, Value>) -> Result<Option<Step>, Failure> {
+    let mut keys = keys.clone();
+    let toggle = match keys.shift_remove("enabled") {
+        None => None,
+        Some(Value::Bool(true)) => Some(Toggle::Enabled),
+        Some(Value::Bool(false)) => Some(disabled(app, "")),
+        Some(other) => {
+            let message = format!("enabled: `{other}` is neither yes nor no");
+            return Err(Failure::invalid(message, "write `true` or `false`"));
+        }
+    };
+    let edit = if keys.is_empty() { None } else { edit(app, row, &keys).await? };
+    match (edit, toggle) {
+        (edit, None) => Ok(edit),
+        (None, Some(toggle)) => toggle.step(row),
+        (Some(edit), Some(toggle)) => Ok(Some(toggle.with(row, edit))),
     }
 }
 
-fn disable(app: &App, row: &ScheduleRow, note: &str) -> Option<Step> {
-    match &row.state.status {
-        Status::PausedManual { .. } => None,
-        _ => Some(Step::Leave(Status::PausedManual { by: app.actor().to_owned(), note: note.to_owned() })),
+async fn edit(app: &App, row: &ScheduleRow, keys: &Map<String, Value>) -> Result<Option<Step>, Failure> {
+    let patch = patch_of(keys);
+    if let Some(Value::String(name)) = patch.get("name")
+        && *name != row.definition.name
+    {
+        app.refuse_taken(name).await?;
     }
+    app.redraft(row, &patch, &app.door().told).await
 }
 
 /// The changes that some keys make: `null` clears one, and the keys of a group are changed one by one.

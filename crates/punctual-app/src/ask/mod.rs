@@ -9,6 +9,7 @@ mod change;
 mod runs;
 mod schedules;
 mod system;
+mod toggle;
 mod trigger;
 mod which;
 mod why;

@@ -1,6 +1,6 @@
 //! Runs that a person asks for, and what a schedule has before and behind it.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Call, Flag, Method, Question, Which};
 use crate::{App, Failure, Wanted, shape, ticks};
@@ -12,6 +12,8 @@ pub struct Trigger {
     pub which: Which,
     /// Whether it runs beside whatever is in flight.
     pub force: Flag,
+    /// What the run carries on top of what those of its schedule do.
+    pub payload: Option<Map<String, Value>>,
     /// The request's own key.
     pub request_key: Option<String>,
 }
@@ -21,12 +23,17 @@ impl Question for Trigger {
 
     fn call(&self) -> Call {
         let call = self.which.call(Method::Post, "/trigger").when("force", self.force);
-        Call { key: self.request_key.clone(), ..call }
+        let body = self.payload.as_ref().map(|payload| json!({"payload": payload}));
+        Call { key: self.request_key.clone(), body, ..call }
     }
 
     async fn answer(&self, app: &App) -> Result<shape::Triggered, Failure> {
         let row = self.which.living(app).await?;
-        let wanted = Wanted { request_key: self.request_key.clone(), is_forced: self.force == Flag::Yes };
+        let wanted = Wanted {
+            request_key: self.request_key.clone(),
+            is_forced: self.force == Flag::Yes,
+            payload: self.payload.clone(),
+        };
         Ok((&app.trigger(&row, &wanted).await?).into())
     }
 }
@@ -57,7 +64,7 @@ impl Question for Item {
             app.check_request(self.keys.clone(), told).await?;
             return Ok(shape::Item::Would { dry_run: true });
         }
-        let wanted = Wanted { request_key: self.request_key.clone(), is_forced: true };
+        let wanted = Wanted { request_key: self.request_key.clone(), is_forced: true, payload: None };
         let made = app.request(self.keys.clone(), &wanted, told).await?;
         Ok(shape::Item::Made((&made).into()))
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
+use punctual_plan::{Executor, Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde::de::DeserializeOwned;
 
@@ -14,6 +14,7 @@ use super::ground::{Defaults, Ground, MIN_INTERVAL};
 use super::node::Node;
 use super::problem::{Place, Problems};
 use super::raw;
+use super::raw_word::{self, DurationText};
 use super::word::Word;
 use crate::{name, zone_name};
 
@@ -73,6 +74,8 @@ impl<'a> Builder<'a> {
             plugins_dir: "plugins".to_owned(),
             schedules_max: None,
             limits: OrgLimits::default(),
+            server: crate::Given::new(),
+            executor: None,
         };
         Self {
             ground,
@@ -144,6 +147,40 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Takes over what only the server goes by.
+    fn serve_by(&mut self, raw: &raw::Settings, node: &Node) {
+        let text = |length: &Option<DurationText>| length.as_ref().map(|length| length.0.clone());
+        let said = [
+            ("keep_runs", text(&raw.keep_runs)),
+            ("keep_runs_per_schedule", raw.keep_runs_per_schedule.map(|count| count.to_string())),
+            ("keep_failures", text(&raw.keep_failures)),
+            ("keep_audit", text(&raw.keep_audit)),
+            ("log_level", raw.log_level.clone()),
+            ("log_format", raw.log_format.clone()),
+        ];
+        for (name, value) in said.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+            if let Some(hint) = crate::settings::refused(name, &value) {
+                self.problems.add(node.place_of(name), format!("`{value}` cannot be `{name}`"), hint);
+            }
+            self.settings.server.insert(name.to_owned(), value);
+        }
+    }
+
+    /// Who executes workflows that do not say who does.
+    fn usual_executor(&mut self, raw: raw_word::Words, node: &Node) -> Option<Executor> {
+        let text = match raw {
+            raw_word::Words::One(text) => text,
+            raw_word::Words::Many(argv) => serde_json::Value::from(argv).to_string(),
+        };
+        match super::executor::executor(&text) {
+            Ok(executor) => Some(executor),
+            Err(failure) => {
+                self.problems.refuse(node.place_of("workflow_executor"), failure);
+                None
+            }
+        }
+    }
+
     /// Takes over the settings.
     pub(super) fn set(&mut self, node: &Node) {
         let Some(raw) = self.raw::<raw::Settings>(node) else { return };
@@ -156,6 +193,10 @@ impl<'a> Builder<'a> {
         }
         if let Some(zone) = self.zone(raw.timezone.as_ref(), node) {
             self.settings.timezone = zone;
+        }
+        self.serve_by(&raw, node);
+        if let Some(executor) = raw.workflow_executor {
+            self.settings.executor = self.usual_executor(executor, node);
         }
         let (settings, pace) = (&mut self.settings, Pace::default());
         settings.owner.org_id = raw.org_id.unwrap_or_else(|| settings.owner.org_id.clone());
@@ -170,6 +211,9 @@ impl<'a> Builder<'a> {
         if let Some(limits) = raw.limits {
             settings.schedules_max = limits.schedules;
             settings.limits = org_limits(&limits);
+        }
+        if self.ground.is_decided {
+            return;
         }
         self.defaults = Defaults {
             overlap: Word::of(raw.default_overlap_policy).unwrap_or(self.defaults.overlap),

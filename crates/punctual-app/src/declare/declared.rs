@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{OrgLimits, Owner, Pace, ScheduleId, Target};
+use punctual_plan::{Executor, OrgLimits, Owner, Pace, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde_json::Value;
 
@@ -101,6 +101,10 @@ pub struct Settings {
     pub schedules_max: Option<u64>,
     /// What the tenant's runs may use.
     pub limits: OrgLimits,
+    /// How long the server keeps rows and how it logs, as it was written; it reads them with its other settings.
+    pub server: crate::Given,
+    /// Who executes workflows that do not say who does.
+    pub executor: Option<Executor>,
 }
 
 /// One schedule.

@@ -1,6 +1,9 @@
 //! Where runs go, as the keys of `target`.
 
-use punctual_plan::{Action, BreakerRule, CloudEvents, KILL_AFTER, Method, Process, ProcessLimits, Target};
+use punctual_plan::{
+    Action, BreakerRule, CONNECT_TIMEOUT, CloudEvents, Executor, KILL_AFTER, Method, Process, ProcessLimits,
+    REDIRECTS_DEFAULT, Target, WEBHOOK_TIMEOUT, Webhook,
+};
 use serde_json::{Map, Value, json};
 
 use super::export::length;
@@ -44,15 +47,7 @@ fn action(keys: &mut Map<String, Value>, action: &Action) {
             put("nice", nice.map(|nice| json!(nice)));
             put("kill_after", (*kill_after != KILL_AFTER).then(|| json!(length(*kill_after))));
         }
-        Action::Webhook(webhook) => {
-            put("url", Some(json!(webhook.url)));
-            put("method", (webhook.method != Method::default()).then(|| json!(webhook.method.name())));
-            put("headers", (!webhook.headers.is_empty()).then(|| json!(webhook.headers)));
-            put("body", webhook.body.as_ref().map(|body| json!(body)));
-            put("secret", webhook.secret.as_ref().map(|secret| json!(secret)));
-            let events = webhook.cloud_events;
-            put("cloud_events", (events != CloudEvents::default()).then(|| json!(events.name())));
-        }
+        Action::Webhook(request) => webhook(&mut put, request),
         Action::Queue(queue) => {
             put("queue", Some(json!(queue.queue)));
             put("worker_type", queue.worker_type.as_ref().map(|kind| json!(kind)));
@@ -63,14 +58,53 @@ fn action(keys: &mut Map<String, Value>, action: &Action) {
             put("config", (!queue.config.is_empty()).then(|| json!(queue.config)));
         }
         Action::Message { message } => put("message", Some(json!(message))),
-        Action::Workflow { workflow_id, version } => {
-            put("workflow_id", Some(json!(workflow_id)));
-            put("version", Some(json!(version)));
+        Action::Workflow(workflow) => {
+            put("workflow_id", Some(json!(workflow.workflow_id)));
+            put("version", Some(json!(workflow.version)));
+            put("executor", workflow.executor.as_ref().map(executor));
         }
         Action::Callback { task } => put("task", Some(json!(task))),
         // The enum is open to later versions of the crate, which is built together with this one.
         _ => {}
     }
+}
+
+/// Who executes a workflow, by the keys that say so; the plainest way, if nothing else is said.
+pub fn executor(executor: &Executor) -> Value {
+    let mut keys = Map::new();
+    match executor {
+        Executor::Process(process) => action(&mut keys, &Action::Process(process.clone())),
+        Executor::Webhook(webhook) => action(&mut keys, &Action::Webhook(webhook.clone())),
+    }
+    match (keys.len(), keys.get("argv"), keys.get("url")) {
+        (1, Some(argv), _) => argv.clone(),
+        (1, _, Some(url)) => url.clone(),
+        _ => Value::Object(keys),
+    }
+}
+
+fn webhook(put: &mut impl FnMut(&str, Option<Value>), webhook: &Webhook) {
+    let Webhook { url, method, headers, body, secrets, cloud_events, .. } = webhook;
+    put("url", Some(json!(url)));
+    put("method", (*method != Method::default()).then(|| json!(method.name())));
+    put("headers", (!headers.is_empty()).then(|| json!(headers)));
+    put("body", body.as_ref().map(|body| json!(body)));
+    let secret = match secrets.as_slice() {
+        [] => None,
+        [one] => Some(json!(one)),
+        several => Some(json!(several)),
+    };
+    put("secret", secret);
+    put("cloud_events", (*cloud_events != CloudEvents::default()).then(|| json!(cloud_events.name())));
+    let Webhook {
+        timeout, connect_timeout, redirects, client_certificate, client_key, ca_certificate, ..
+    } = webhook;
+    put("timeout", (*timeout != WEBHOOK_TIMEOUT).then(|| json!(length(*timeout))));
+    put("connect_timeout", (*connect_timeout != CONNECT_TIMEOUT).then(|| json!(length(*connect_timeout))));
+    put("redirects", (*redirects != REDIRECTS_DEFAULT).then(|| json!(redirects)));
+    put("client_certificate", client_certificate.as_ref().map(|text| json!(text)));
+    put("client_key", client_key.as_ref().map(|text| json!(text)));
+    put("ca_certificate", ca_certificate.as_ref().map(|text| json!(text)));
 }
 
 /// What a program may use, if anything is said about it.

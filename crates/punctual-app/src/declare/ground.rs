@@ -58,6 +58,9 @@ pub struct Ground {
     pub min_interval: SignedDuration,
     /// What schedules are that do not say.
     pub defaults: Defaults,
+    /// Whether `defaults` holds whatever the `settings:` of a file say: they were read with it and something counted
+    /// before it.
+    pub is_decided: bool,
 }
 
 impl Ground {
@@ -75,6 +78,7 @@ impl Ground {
             targets: BTreeMap::new(),
             min_interval: MIN_INTERVAL,
             defaults: Defaults::default(),
+            is_decided: false,
         }
     }
 }

@@ -13,7 +13,8 @@ use super::template;
 use crate::Failure;
 
 /// The keys whose own keys are told by name; what is in the others belongs to people.
-const GROUPS: [&str; 5] = ["target", "launch", "dst", "on", "jitter"];
+const GROUPS: [&str; 7] =
+    ["target", "target.circuit_breaker", "target.limits", "launch", "dst", "on", "jitter"];
 
 /// No source has this number, so a problem with what is missing is told without a place.
 const NOWHERE: Place = Place { file: u32::MAX, line: 0, column: 0 };
@@ -73,7 +74,7 @@ fn tree(keys: &Map<String, Value>, above: &str, sources: &mut Vec<Source>) -> No
         let place = Place { file: u32::try_from(sources.len()).unwrap_or(u32::MAX), line: 0, column: 0 };
         sources.push(Source { name: path.clone(), text: String::new() });
         let value = match value {
-            Value::Object(below) if above.is_empty() && GROUPS.contains(&key.as_str()) => {
+            Value::Object(below) if GROUPS.contains(&path.as_str()) => {
                 Node { place, ..tree(below, &format!("{path}."), sources) }
             }
             other => Node::of_json(other, place),

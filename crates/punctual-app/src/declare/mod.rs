@@ -11,6 +11,7 @@ mod builder;
 mod conform;
 mod declared;
 mod duration;
+mod executor;
 mod export;
 mod export_target;
 mod forecast;
@@ -35,6 +36,7 @@ mod schema;
 mod source;
 mod template;
 mod unreadable;
+mod webhook;
 mod when;
 mod word;
 
@@ -42,11 +44,14 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+pub(crate) use named::workflow_problem;
 pub(crate) use nearest::hint as nearest_hint;
 
 pub use declared::{Declared, Names, Schedule, Settings};
 pub use duration::parse as duration;
+pub use executor::executor;
 pub use export::{export, length, limits};
+pub use export_target::executor as executor_keys;
 pub use forecast::{DAY, Forecast};
 pub use ground::{Defaults, Ground};
 pub use keys::read_keys;
@@ -94,5 +99,13 @@ pub fn read_over(path: &Path, ground: &Ground, overlays: &[Overlay]) -> Result<D
 /// # Errors
 /// When it cannot be meant.
 pub fn read_text(name: &str, text: &str, now: Timestamp) -> Result<Declared, Failure> {
-    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], &[], &Ground::alone(now))
+    read_text_over(name, text, &Ground::alone(now))
+}
+
+/// Reads a text as if it were a file of the given name, on some ground.
+///
+/// # Errors
+/// When it cannot be meant.
+pub(crate) fn read_text_over(name: &str, text: &str, ground: &Ground) -> Result<Declared, Failure> {
+    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], &[], ground)
 }

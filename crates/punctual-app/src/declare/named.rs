@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::civil::Date;
-use punctual_plan::{Action, BreakerRule, Queue, Target, Webhook};
+use punctual_plan::{Action, BreakerRule, Queue, Target, Workflow};
 use punctual_time::{Calendar, DayRange, QuietHours, Weekdays, Windows};
 
 use super::builder::Builder;
@@ -12,7 +12,9 @@ use super::nearest;
 use super::node::{Entry, Node};
 use super::raw::{Dates, Quiet};
 use super::raw_target::{self, Breaker, TargetChoice, TargetForm};
-use super::word::Word;
+
+/// The longest id of a workflow, in bytes.
+const WORKFLOW_BYTES_MAX: usize = 128;
 
 /// Words that `not_on` already takes.
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
@@ -128,28 +130,18 @@ impl Builder<'_> {
             TargetForm::Webhook(raw) => Action::Webhook(self.webhook(raw, node)),
             TargetForm::Queue(raw) => Action::Queue(queue(raw)),
             TargetForm::Message(raw) => Action::Message { message: raw.message },
-            TargetForm::Workflow(raw) => {
-                Action::Workflow { workflow_id: raw.workflow_id, version: self.version(raw.version, node) }
-            }
+            TargetForm::Workflow(raw) => Action::Workflow(self.workflow(raw, node)),
         };
         Target { name, action, breaker }
     }
 
-    fn webhook(&mut self, raw: raw_target::Webhook, node: &Node) -> Webhook {
-        if !raw.url.starts_with("https://") && !raw.url.starts_with("http://") {
-            let message = format!("`{}` is not a web address", raw.url);
-            self.problems.add(node.place_of("url"), message, "begin it with `https://`");
+    fn workflow(&mut self, raw: raw_target::Workflow, node: &Node) -> Workflow {
+        if let Some(problem) = workflow_problem(&raw.workflow_id) {
+            self.problems.add(node.place_of("workflow_id"), problem, "choose one without `@` and spaces");
         }
-        let headers = raw.headers.unwrap_or_default();
-        self.check_references(&headers, "headers", node);
-        Webhook {
-            url: raw.url,
-            method: Word::of(raw.method).unwrap_or_default(),
-            headers,
-            body: raw.body,
-            secret: raw.secret,
-            cloud_events: Word::of(raw.cloud_events).unwrap_or_default(),
-        }
+        let own = raw.executor.and_then(|executor| self.executor(executor, node));
+        let executor = own.or_else(|| self.settings.executor.clone());
+        Workflow { workflow_id: raw.workflow_id, version: self.version(raw.version, node), executor }
     }
 
     fn version(&mut self, version: u64, node: &Node) -> u32 {
@@ -171,6 +163,13 @@ impl Builder<'_> {
             reset_after: reset_after.unwrap_or(usual.reset_after),
         }
     }
+}
+
+/// What keeps a text from being the id of a workflow: `@` stands between it and its version.
+pub(crate) fn workflow_problem(id: &str) -> Option<String> {
+    let is_bad = |letter: char| letter == '@' || letter.is_whitespace() || letter.is_control();
+    let is_long = id.len() > WORKFLOW_BYTES_MAX;
+    (id.is_empty() || is_long || id.contains(is_bad)).then(|| format!("`{id}` cannot name a workflow"))
 }
 
 fn queue(raw: raw_target::Queue) -> Queue {

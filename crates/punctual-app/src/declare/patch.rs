@@ -94,10 +94,7 @@ impl Patch {
             if WAYS.contains(&way) && value.is_some() {
                 self.make_way(way, keys);
             }
-            match path.split_once('.') {
-                Some((group, key)) => lay_below(keys, group, (key, value.as_ref())),
-                None => lay_value(keys, path, value.as_ref()),
-            }
+            lay_value(keys, path, value.as_ref());
         }
         if let Some(Value::String(text)) = self.get("schedule") {
             self.drop_said(text, keys, now);
@@ -134,13 +131,14 @@ impl Patch {
     }
 }
 
-fn lay_value(keys: &mut Map<String, Value>, key: &str, value: Option<&Value>) {
-    match value {
-        Some(value) => {
-            keys.insert(key.to_owned(), value.clone());
+fn lay_value(keys: &mut Map<String, Value>, path: &str, value: Option<&Value>) {
+    match (path.split_once('.'), value) {
+        (Some((group, key)), value) => lay_below(keys, group, (key, value)),
+        (None, Some(value)) => {
+            keys.insert(path.to_owned(), value.clone());
         }
-        None => {
-            keys.shift_remove(key);
+        (None, None) => {
+            keys.shift_remove(path);
         }
     }
 }

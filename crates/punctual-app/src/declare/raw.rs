@@ -58,10 +58,25 @@ pub(super) struct Settings {
     /// The jitter of schedules that do not say, in milliseconds; 0 without it.
     #[schemars(range(min = 0, max = 3_600_000))]
     pub(super) default_jitter_ms: Option<u64>,
+    /// How long runs are kept that did not fail; `30d` without it.
+    pub(super) keep_runs: Option<DurationText>,
+    /// Runs of a schedule that are kept at most, failed ones excepted; 1000 without it.
+    #[schemars(range(min = 1, max = 100_000_000))]
+    pub(super) keep_runs_per_schedule: Option<u64>,
+    /// How long failed runs are kept; `90d` without it.
+    pub(super) keep_failures: Option<DurationText>,
+    /// How long events of the audit log are kept; `365d` without it.
+    pub(super) keep_audit: Option<DurationText>,
+    /// How much the server logs: `error`, `warn`, `info`, `debug` or `trace`; `info` without it.
+    pub(super) log_level: Option<String>,
+    /// How the server logs: `text`, `json`, or `auto` by where it goes; `auto` without it.
+    pub(super) log_format: Option<String>,
     /// The smallest distance between two ticks of a schedule; `1s` without it.
     pub(super) min_interval: Option<DurationText>,
     /// The folder with the programs of plugins that have no `run`; `plugins` without it.
     pub(super) plugins_dir: Option<String>,
+    /// Who executes workflows that do not say who does: a web address, or a program with its arguments.
+    pub(super) workflow_executor: Option<Words>,
     /// Limits of the tenant.
     pub(super) limits: Option<Limits>,
 }

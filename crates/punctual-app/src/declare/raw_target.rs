@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::raw_word::{DurationText, SizeText, UserWord};
+use super::raw_word::{DurationText, SizeText, UserWord, Words};
 use super::word::Word;
 
 /// The name of a target, or one of its own.
@@ -118,18 +118,31 @@ pub(super) struct ProcessLimits {
 /// Sends a web request.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Webhook {
-    /// Where to: `https://…` or `http://…`.
+    /// Where to: `https://…` or `http://…`; `${secret:NAME}`, `${env:NAME}` and `${file:PATH}` are filled in.
     pub(super) url: String,
     /// The method; `POST` without it.
     pub(super) method: Option<Word<Method>>,
-    /// Headers on top of the usual ones.
+    /// Headers on top of the usual ones; references and values of the run such as `{{ run_id }}` are filled in.
     pub(super) headers: Option<BTreeMap<String, String>>,
-    /// A body of its own instead of the run as JSON.
+    /// A body of its own instead of the run as JSON; filled in as headers are.
     pub(super) body: Option<String>,
-    /// The name of the secret that signs it.
-    pub(super) secret: Option<String>,
+    /// The name of the secret that signs it, or several while one replaces another; or a reference.
+    pub(super) secret: Option<Words>,
     /// Whether it is a CloudEvent; `off` without it.
     pub(super) cloud_events: Option<Word<CloudEvents>>,
+    /// How long it may take in all, redirects and answer included; `20s` without it.
+    pub(super) timeout: Option<DurationText>,
+    /// How long a connection may take to be made; `5s` without it.
+    pub(super) connect_timeout: Option<DurationText>,
+    /// How many redirects are followed; 3 without it.
+    #[schemars(range(min = 0, max = 10))]
+    pub(super) redirects: Option<u32>,
+    /// The certificate that it shows, as PEM or a reference.
+    pub(super) client_certificate: Option<String>,
+    /// The key of that certificate, as a reference.
+    pub(super) client_key: Option<String>,
+    /// Certificates of authorities to trust beside those of the host, as PEM or a reference.
+    pub(super) ca_certificate: Option<String>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
     /// Under which name its circuit breaker is shared; that of its schedule without it.
@@ -178,8 +191,40 @@ pub(super) struct Workflow {
     /// Which version of it.
     #[schemars(range(min = 1))]
     pub(super) version: u64,
+    /// Who executes it: a web address, a program with its arguments, or either with more about it; the installation's
+    /// `workflow_executor` without it.
+    pub(super) executor: Option<ExecutorChoice>,
     /// When it is left alone.
     pub(super) circuit_breaker: Option<Breaker>,
     /// Under which name its circuit breaker is shared; that of its schedule without it.
     pub(super) name: Option<String>,
+}
+
+/// Who executes a workflow.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum ExecutorChoice {
+    /// A web address, or a program without arguments.
+    Word(String),
+    /// A program and its arguments.
+    Argv(Vec<String>),
+    /// With everything about it.
+    Own(Box<ExecutorForm>),
+}
+
+/// Who executes a workflow, with everything about it: a program or a service.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ExecutorForm {
+    /// The program and its arguments; it gets the DAG on its standard input.
+    pub(super) argv: Option<Vec<String>>,
+    /// Variables of the program, as for a process.
+    pub(super) env: Option<BTreeMap<String, String>>,
+    /// The folder the program runs in.
+    pub(super) cwd: Option<String>,
+    /// The service: `https://…` or `http://…`; it gets the DAG as the body of a request.
+    pub(super) url: Option<String>,
+    /// Headers of the request on top of the usual ones.
+    pub(super) headers: Option<BTreeMap<String, String>>,
+    /// The name of the secret that signs the request.
+    pub(super) secret: Option<String>,
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use punctual_plan::{Action, Object, Overlap, Policy, Process, Target, When};
+use punctual_plan::{Action, Object, Overlap, Policy, Process, Target, When, check_message};
 use punctual_time::{Dialect, Spec};
 
 use super::builder::Builder;
@@ -189,8 +189,20 @@ impl Builder<'_> {
             target,
             payload: common.payload.unwrap_or_default(),
         };
+        self.check_letter(&definition, node);
         let enabled = common.enabled.unwrap_or(true);
         Some(Placed { schedule: Schedule { definition, enabled, after_start, assumed }, place, waits_for })
+    }
+}
+
+impl Builder<'_> {
+    /// Refuses a message that could not be written when its run is due.
+    fn check_letter(&mut self, definition: &punctual_plan::Schedule, node: &Node) {
+        let Action::Message { message } = &definition.target.action else { return };
+        if let Err(problem) = check_message(message, &definition.payload) {
+            let place = node.get("target").map_or(node.place, |target| target.place_of("message"));
+            self.problems.add(place, problem.to_string(), problem.hint());
+        }
     }
 }
 

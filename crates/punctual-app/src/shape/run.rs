@@ -61,6 +61,10 @@ pub struct Run {
     pub definition_version: i64,
     /// The tz database that it was planned with.
     pub tz_version: Option<String>,
+    /// What it carries on top of what runs of its schedule do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub payload: Option<Map<String, Value>>,
     /// Why it is what it is, or what it waits for; only beside tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -98,6 +102,7 @@ impl From<&RunRow> for Run {
             node: row.node.clone(),
             definition_version: row.run.version,
             tz_version: row.tz_version.clone(),
+            payload: row.payload.clone(),
             because: Some(because(&row.run.state)),
         }
     }

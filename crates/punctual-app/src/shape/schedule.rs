@@ -340,8 +340,9 @@ fn queue(action: &Action) -> Option<QueueFields> {
 }
 
 fn workflow(action: &Action) -> Option<WorkflowFields> {
-    let Action::Workflow { workflow_id, version } = action else { return None };
-    Some(WorkflowFields { workflow_id: workflow_id.clone(), workflow_version: *version })
+    let Action::Workflow(workflow) = action else { return None };
+    let (workflow_id, workflow_version) = (workflow.workflow_id.clone(), workflow.version);
+    Some(WorkflowFields { workflow_id, workflow_version })
 }
 
 impl Schedule {
@@ -390,6 +391,7 @@ fn detail(row: &ScheduleRow) -> Option<String> {
     match &row.state.status {
         Status::PausedManual { by, note } if note.is_empty() => Some(format!("by {by}")),
         Status::PausedManual { by, note } => Some(format!("by {by}: {note}")),
+        Status::Maintenance { by, note } => Some(format!("for maintenance by {by}: {note}")),
         status => {
             let at = row.left_at.unwrap_or(row.updated_at);
             status.reason(at).map(|reason| reason.to_string())

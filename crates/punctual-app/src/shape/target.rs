@@ -1,6 +1,6 @@
 //! Targets and policies by the keys under which they are declared.
 
-use punctual_plan::{self as plan, Action, Policy, ProcessLimits};
+use punctual_plan::{self as plan, Action, Policy, ProcessLimits, Webhook};
 use serde_json::{Map, Value, json};
 
 use crate::declare::{Names, length};
@@ -37,14 +37,7 @@ pub fn target(target: &plan::Target) -> Value {
             json["nice"] = json!(process.nice);
             json["kill_after"] = json!(length(process.kill_after));
         }
-        Action::Webhook(webhook) => {
-            json["url"] = json!(webhook.url);
-            json["method"] = json!(webhook.method.name());
-            json["headers"] = json!(webhook.headers);
-            json["body"] = json!(webhook.body);
-            json["secret"] = json!(webhook.secret);
-            json["cloud_events"] = json!(webhook.cloud_events.name());
-        }
+        Action::Webhook(webhook) => add_webhook(&mut json, webhook),
         Action::Queue(queue) => {
             json["queue"] = json!(queue.queue);
             json["worker_type"] = json!(queue.worker_type);
@@ -55,9 +48,10 @@ pub fn target(target: &plan::Target) -> Value {
             json["config"] = json!(queue.config);
         }
         Action::Message { message } => json["message"] = json!(message),
-        Action::Workflow { workflow_id, version } => {
-            json["workflow_id"] = json!(workflow_id);
-            json["version"] = json!(version);
+        Action::Workflow(workflow) => {
+            json["workflow_id"] = json!(workflow.workflow_id);
+            json["version"] = json!(workflow.version);
+            json["executor"] = json!(workflow.executor.as_ref().map(crate::declare::executor_keys));
         }
         // Files declare no other kinds.
         _ => {}
@@ -66,6 +60,21 @@ pub fn target(target: &plan::Target) -> Value {
     json["circuit_breaker"] =
         json!({"threshold": breaker.threshold, "reset_after": length(breaker.reset_after)});
     json
+}
+
+fn add_webhook(json: &mut Value, webhook: &Webhook) {
+    json["url"] = json!(webhook.url);
+    json["method"] = json!(webhook.method.name());
+    json["headers"] = json!(webhook.headers);
+    json["body"] = json!(webhook.body);
+    json["secret"] = json!(webhook.secrets);
+    json["cloud_events"] = json!(webhook.cloud_events.name());
+    json["timeout"] = json!(length(webhook.timeout));
+    json["connect_timeout"] = json!(length(webhook.connect_timeout));
+    json["redirects"] = json!(webhook.redirects);
+    json["client_certificate"] = json!(webhook.client_certificate);
+    json["client_key"] = json!(webhook.client_key);
+    json["ca_certificate"] = json!(webhook.ca_certificate);
 }
 
 /// The policies by the names under which they are declared; what is absent is left out, and usual launches.

@@ -155,12 +155,12 @@ impl Targets for NodeTargets {
         !self.scripted.state().lacking.contains(&(self.node.clone(), task.clone()))
     }
 
-    async fn launch(&self, launch: Launch) -> Finished {
+    async fn launch(&self, launch: Launch) -> crate::Launched {
         let (place, deed) = self.scripted.begin(&self.node, &launch);
         let limit = Duration::try_from(launch.run.definition.policy.run_timeout).unwrap_or(Duration::MAX);
         let finished = carry_out(deed, launch, limit).await;
         self.scripted.end(place, &finished.outcome);
-        finished
+        finished.into()
     }
 }
 

@@ -102,6 +102,7 @@ fn kind_of(wait: &Wait) -> &'static str {
         Wait::Turn { .. } => "turn",
         Wait::Upstream { .. } => "upstream",
         Wait::Limit { .. } => "limit",
+        Wait::Room { .. } => "room",
     }
 }
 

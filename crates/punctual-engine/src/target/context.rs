@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Action, Object, Origin, Queue, RunKey, Schedule, run_key};
+use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, run_key};
 use punctual_store::{AttemptToken, Launchable};
 use serde_json::{Value, json};
 
@@ -53,6 +53,19 @@ impl Context {
         }
     }
 
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            schedule: &self.schedule,
+            run: self.run_id,
+            origin: self.origin,
+            nonce: &self.nonce,
+            scheduled_for: self.scheduled_for,
+            fire_at: self.fire_at,
+            triggered_at: self.triggered_at,
+            attempt: self.attempt,
+        }
+    }
+
     /// What the run carries.
     pub fn payload(&self) -> &Object {
         &self.schedule.payload
@@ -65,32 +78,18 @@ impl Context {
 
     /// The run as JSON; for a run of a queue with what its worker is asked.
     pub fn json(&self) -> Value {
-        let owner = &self.schedule.owner;
-        let mut json = json!({
-            "schedule_id": self.schedule.id.to_string(),
-            "schedule_name": self.schedule.name,
-            "schedule_version": self.schedule.version,
-            "org_id": owner.org_id,
-            "user_id": owner.user_id,
-            "payload": self.payload(),
-            "run_id": self.run_id.to_string(),
-            "idempotency_key": self.idempotency_key,
-            "scheduled_for": self.scheduled_for.to_string(),
-            "fire_at": self.fire_at.to_string(),
-            "triggered_at": self.triggered_at.to_string(),
-            "manual_trigger": self.is_manual(),
-            "attempt": self.attempt,
-            "origin": self.origin.name(),
-        });
+        let mut json = Value::Object(self.facts().object());
         match &self.token {
             AttemptToken::Node(fence) => json["fence"] = json!(fence.0),
             AttemptToken::Holder(token) => json["token"] = json!(token),
         }
-        if !self.nonce.is_empty() {
-            json["request_id"] = json!(self.nonce);
-        }
-        if let Action::Queue(queue) = &self.schedule.target.action {
-            self.add_request(&mut json, queue);
+        match &self.schedule.target.action {
+            Action::Queue(queue) => self.add_request(&mut json, queue),
+            Action::Workflow(workflow) => {
+                json["workflow_id"] = json!(workflow.workflow_id);
+                json["workflow_version"] = json!(workflow.version);
+            }
+            _ => {}
         }
         json
     }

@@ -97,6 +97,11 @@ impl Job {
         Self::new(order, context, kill_after, Vec::new())
     }
 
+    /// The same with something else on its standard input than the run.
+    pub(crate) fn told(self, stdin: String) -> Self {
+        Self { stdin, ..self }
+    }
+
     fn new(order: Order, context: &Context, kill_after: Duration, hidden: Vec<String>) -> Self {
         let limit = Duration::try_from(context.schedule.policy.run_timeout).unwrap_or(Duration::MAX);
         let stdin = context.json().to_string();

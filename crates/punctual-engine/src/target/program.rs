@@ -6,7 +6,7 @@ use punctual_plan::Action;
 use punctual_store::AttemptToken;
 
 use super::{Callbacks, Context, Wires};
-use crate::{Clock, Finished, Launch, Targets};
+use crate::{Clock, Finished, Launch, Launched, Targets};
 
 /// The closures of this program, called by its clock.
 ///
@@ -37,14 +37,14 @@ impl<C: Clock> Targets for Program<C> {
         matches!(action, Action::Callback { task } if self.callbacks.has(task))
     }
 
-    async fn launch(&self, launch: Launch) -> Finished {
+    async fn launch(&self, launch: Launch) -> Launched {
         let Launch { run, fence, started, cancel, output } = launch;
         let context = Context::new(&run, AttemptToken::Node(fence), self.clock.now());
         match &run.definition.target.action {
             Action::Callback { task } => {
-                self.callbacks.run(task, context, Wires { started, cancel, output }).await
+                self.callbacks.run(task, context, Wires { started, cancel, output }).await.into()
             }
-            other => Finished::failed(format!("this program calls closures and no {}", other.kind())),
+            other => Finished::failed(format!("this program calls closures and no {}", other.kind())).into(),
         }
     }
 }

@@ -40,8 +40,7 @@ impl<S: Store> Secrets<S> {
                 match piece {
                     Piece::Text(text) => value.push_str(&text),
                     Piece::Reference(reference) => {
-                        let found = self.look_up(run, &reference).await;
-                        let found = found.map_err(|why| format!("cannot resolve `{reference}`: {why}"))?;
+                        let found = self.resolve(run, &reference).await?;
                         value.push_str(&found);
                         filled.hidden.push(found);
                     }
@@ -50,6 +49,20 @@ impl<S: Store> Secrets<S> {
             filled.values.insert(name.clone(), value);
         }
         Ok(filled)
+    }
+
+    /// The store that holds them.
+    pub(crate) fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// What a reference stands for.
+    ///
+    /// # Errors
+    /// When it is not there, with the reference and never a value.
+    pub(crate) async fn resolve(&self, run: &Launchable, reference: &Reference) -> Result<String, String> {
+        let found = self.look_up(run, reference).await;
+        found.map_err(|why| format!("cannot resolve `{reference}`: {why}"))
     }
 
     async fn look_up(&self, run: &Launchable, reference: &Reference) -> Result<String, String> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use punctual_engine::harness::Cluster;
-use punctual_store::Fate;
+use punctual_store::{AuditFilter, Cut, Fate, INSTALLATION, Scope, Store};
 
 use crate::stage::{SEED, at, cron, seconds};
 
@@ -76,6 +76,45 @@ fn a_suspended_machine_catches_up_as_after_an_outage() {
     );
     assert!(metrics.contains("punctual_suspends_total 1\n"), "{metrics}");
     assert!(metrics.contains("punctual_fence_losses_total 1\n"), "its lease ended meanwhile: {metrics}");
+}
+
+#[test]
+fn what_happened_to_a_clock_is_in_the_audit_log_of_the_installation() {
+    let (told, own) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.start("a").await;
+        cluster.until(at("10:01:30")).await;
+        cluster.step(seconds(300));
+        cluster.until(at("10:07:00")).await;
+        cluster.clock("a").step(seconds(-60));
+        cluster.until(at("10:08:00")).await;
+        cluster.suspend(Duration::from_secs(90));
+        cluster.until(at("10:10:00")).await;
+        let installation = cluster.store.org(Scope::Engine, INSTALLATION.to_owned()).await.expect("answers");
+        let listed = async |org| {
+            let listed = cluster.store.audit(Scope::org(org), AuditFilter::default(), Cut::first(100)).await;
+            listed.expect("answers").rows
+        };
+        (listed(installation).await, listed(cluster.org).await)
+    });
+    let words = |detail: &str| {
+        detail
+            .split('`')
+            .enumerate()
+            .filter(|(part, _)| part % 2 == 0)
+            .map(|(_, text)| text.to_owned())
+            .collect::<String>()
+    };
+    let told: Vec<String> =
+        told.iter().rev().map(|event| format!("{}: {}", event.kind, words(&event.detail))).collect();
+    assert_eq!(
+        told,
+        [
+            "clock.stepped: the clock of node  was set forward by 300.000 s",
+            "clock.stepped: the clock of node  was set back by 60.000 s",
+            "clock.suspended: the machine of node  was suspended for 90.000 s",
+        ]
+    );
+    assert!(own.is_empty(), "no tenant has them among its own: {own:?}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use punctual_engine::harness::{Cluster, Deed};
-use punctual_plan::{CatchUp, Delivery, Schedule};
+use punctual_plan::{CatchUp, Delivery, Overlap, Schedule};
+use punctual_store::{AuditFilter, Cut, Scope, Store};
 
 use crate::stage::{SEED, at, cron, with};
 
@@ -122,6 +123,53 @@ fn a_missed_stretch_is_caught_up_as_the_schedule_wants() {
         .map(|tick| format!("{tick}:00 success"));
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     outage(CatchUp::Spread, &all);
+}
+
+/// What the audit log says of a schedule of every second over an outage of twenty seconds, all of them armed before.
+fn short_outage(catch_up: CatchUp) -> (usize, Vec<String>) {
+    Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        let schedule = with(cron("one", "* * * * * *"), |policy| {
+            policy.catch_up = catch_up;
+            policy.missed_audit_max = 2;
+            policy.overlap = Overlap::Allow;
+        });
+        cluster.create(schedule).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:05")).await;
+        cluster.crash("a").await;
+        cluster.until(at("10:00:25")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:26")).await;
+        let scope = Scope::org(cluster.org);
+        let listed = cluster.store.audit(scope, AuditFilter::default(), Cut::first(1_000)).await;
+        let events = listed.expect("the store answers").rows.into_iter().rev();
+        let told = events.filter(|event| event.kind != "schedule.created");
+        (
+            cluster.targets.launched().len(),
+            told.map(|event| format!("{} {}", event.kind, event.detail)).collect(),
+        )
+    })
+}
+
+#[test]
+fn an_outage_shorter_than_the_window_is_one_decision_with_few_words() {
+    let told = |why: &str| {
+        let missed = |second: u32| {
+            let tick = format!("2026-01-01T10:00:{second:02}Z");
+            format!("schedule.missed the tick at {tick} was missed: {why}")
+        };
+        let more =
+            "schedule.missed 17 more ticks from 2026-01-01T10:00:08Z to 2026-01-01T10:00:24Z were missed";
+        let caught_up = "schedule.caught_up 1 run for 20 late ticks";
+        vec![missed(6), missed(7), more.to_owned(), caught_up.to_owned()]
+    };
+    let by = "2026-01-01T10:00:25Z";
+    let once = told(&format!("one run for all 20 late ticks: that of {by}"));
+    assert_eq!(short_outage(CatchUp::RunOnce), (7, once));
+    let skip = told(&format!("nobody looked before the schedule's later tick at {by} was due as well"));
+    assert_eq!(short_outage(CatchUp::Skip), (7, skip));
+    let all = vec!["schedule.caught_up 20 runs for 20 late ticks".to_owned()];
+    assert_eq!(short_outage(CatchUp::RunAll).1, all);
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use jiff::SignedDuration;
 use punctual_engine::harness::{Cluster, Deed};
-use punctual_plan::{Action, CatchUp, Pace, RunStatus, Target};
-use punctual_store::{Retention, Scope, Store};
+use punctual_plan::{Action, CatchUp, Pace, RunStatus, Status, Target, When};
+use punctual_store::{DocumentKind, NewDocument, Retention, Scope, Selector, Store, calendar_body};
+use punctual_time::Calendar;
 
 use crate::stage::{SEED, at, cron, seconds, with};
 
@@ -40,6 +41,33 @@ fn events_are_sealed_and_messages_have_their_place_within_seconds() {
     assert_eq!((chain.unsealed, chain.broken), (0, None));
     assert!(chain.checked > 0);
     assert_eq!(messages.len(), 1);
+}
+
+#[test]
+fn a_due_row_that_cannot_be_read_pauses_its_schedule_at_once_and_no_other() {
+    let (status, ledger) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        let free = Calendar::new("free", ["2026-01-02".parse().expect("a date")]);
+        let scope = || Scope::org(cluster.org);
+        let (kind, name, body) = (DocumentKind::Calendar, "free".to_owned(), calendar_body(&free));
+        let document = NewDocument { kind, name: name.clone(), body, replaces: None, now: cluster.now() };
+        cluster.store.put_document(scope(), document).await.expect("the store answers");
+        let mut broken = cron("broken", "1 10 * * *");
+        if let When::Ticks(timing) = &mut broken.when {
+            timing.windows.calendars = vec![free];
+        }
+        cluster.create(broken).await;
+        cluster.create(cron("whole", "1 10 * * *")).await;
+        // Its next plan is a day away.
+        cluster.store.remove_document(scope(), kind, name.clone()).await.expect("the store answers");
+        cluster.start("a").await;
+        cluster.until(at("10:01:01")).await;
+        let found =
+            cluster.store.schedule(Scope::org(cluster.org), Selector::Name("broken".to_owned())).await;
+        let status = found.expect("the store answers").expect("it is there").state.status;
+        (status, cluster.ledger().await)
+    });
+    assert_eq!(status, Status::PausedInvalid { error: "there is no calendar `free` any more".to_owned() });
+    assert_eq!(ledger, ["10:01:00 skipped invalid", "10:01:00 success"]);
 }
 
 #[test]

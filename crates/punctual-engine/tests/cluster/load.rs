@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use jiff::SignedDuration;
 use punctual_engine::harness::{Cluster, Deed};
-use punctual_plan::Overlap;
+use punctual_plan::{Overlap, RunState, RunStatus};
 use punctual_store::Fate;
 
 use crate::stage::{SEED, at, cron, with};
@@ -26,6 +26,43 @@ fn a_target_that_hangs_delays_no_other() {
         cluster.targets.launched().into_iter().filter(|one| one.schedule == "quick").collect::<Vec<_>>()
     });
     assert_eq!(quick.len(), 120);
+    for one in quick {
+        assert!(one.at.duration_since(one.scheduled_for) < SignedDuration::from_millis(20), "{one:?}");
+    }
+}
+
+#[test]
+fn a_full_target_lets_its_rows_wait_and_delays_no_other() {
+    let (quick, waiting, after) = Cluster::tell(SEED, at("10:00:30"), async |mut cluster| {
+        // A thousand have a place, ten thousand wait for one, and what is beyond that waits in the ledger.
+        for number in 0..11_500 {
+            let name = format!("slow {number}");
+            let mut slow = cron(&name, "1 10 * * *");
+            Arc::make_mut(&mut slow.target).name = "slow".to_owned();
+            cluster.targets.always(&name, Deed::succeeds(120));
+            cluster.create(slow).await;
+        }
+        cluster.create(cron("quick", "* * * * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:01:30")).await;
+        let runs = cluster.runs().await;
+        let waiting = runs.iter().filter_map(|row| match &row.run.state {
+            RunState::Waiting(waiting) => Some(waiting.wait.to_string()),
+            _ => None,
+        });
+        let waiting: Vec<String> = waiting.collect();
+        let launched = cluster.targets.launched();
+        let quick: Vec<_> = launched.into_iter().filter(|one| one.schedule == "quick").collect();
+        // The first thousand have ended, and there is room for those that waited.
+        cluster.until(at("10:03:10")).await;
+        let runs = cluster.runs().await;
+        let after = runs.iter().filter(|row| row.run.state.status() == RunStatus::Waiting).count();
+        (quick, waiting, after)
+    });
+    assert!((300..=500).contains(&waiting.len()), "{}", waiting.len());
+    assert!(waiting.iter().all(|wait| wait == "room at its target `slow`"), "{:?}", waiting.first());
+    assert_eq!(after, 0);
+    assert_eq!(quick.len(), 60);
     for one in quick {
         assert!(one.at.duration_since(one.scheduled_for) < SignedDuration::from_millis(20), "{one:?}");
     }

@@ -4,6 +4,7 @@
 mod cancel;
 mod clock;
 mod crash;
+mod documents;
 mod duties;
 mod load;
 mod nodes;

@@ -234,6 +234,35 @@ fn nodes_with_wrong_clocks_go_by_the_database() {
 }
 
 #[test]
+fn a_node_hands_back_the_closures_of_another_program_that_were_handed_back() {
+    let told = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.drain_for = Duration::from_secs(1);
+        cluster.targets.lacks("server", "greet");
+        // More that hang than there are places: the last one is admitted and waits.
+        for number in 0..1_100 {
+            let name = format!("filler {number}");
+            cluster.targets.always(&name, Deed::Hangs);
+            let schedule = with(cron(&name, "1 10 * * *"), |policy| policy.delivery = Delivery::AtMostOnce);
+            cluster.create(schedule).await;
+        }
+        let mut greet = cron("greet", "1 10 * * *");
+        Arc::make_mut(&mut greet.target).action = Action::Callback { task: "greet".to_owned() };
+        cluster.create(greet).await;
+        cluster.start("program").await;
+        cluster.until(at("10:01:02")).await;
+        assert_eq!(cluster.stop("program").await.handed_back, 1);
+        // Once at its start, and again at each heartbeat.
+        cluster.start("server").await;
+        cluster.until(at("10:01:30")).await;
+        cluster.start("program").await;
+        cluster.until(at("10:01:40")).await;
+        let launched = cluster.targets.launched().into_iter().filter(|one| one.schedule == "greet");
+        launched.map(|one| (one.node, one.attempt)).collect::<Vec<(String, u32)>>()
+    });
+    assert_eq!(told, [("program".to_owned(), 1)]);
+}
+
+#[test]
 fn a_node_leaves_the_closures_of_another_program_to_it() {
     let (before, ledger, launched) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
         cluster.targets.lacks("server", "greet");

@@ -6,3 +6,4 @@ mod process;
 mod secret;
 mod stage;
 mod worker;
+mod workflow;

@@ -26,12 +26,15 @@ pub(crate) struct Stage {
 pub(crate) struct Launched {
     pub(crate) started: oneshot::Receiver<()>,
     pub(crate) canceller: Canceller,
-    ended: tokio::task::JoinHandle<Finished>,
+    ended: tokio::task::JoinHandle<punctual_engine::Launched>,
 }
 
 impl Launched {
     pub(crate) async fn end(self) -> Finished {
-        self.ended.await.expect("a target does not panic")
+        match self.ended.await.expect("a target does not panic") {
+            punctual_engine::Launched::Ended(finished) => finished,
+            other => panic!("{other:?}"),
+        }
     }
 }
 

@@ -4,10 +4,11 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Admission, Claim, Due, Effect, Verdict};
 use crate::breaker::Passage;
-use crate::limit::{QUEUE_MAX, WAIT_MAX};
+use crate::limit::{QUEUE_MAX, ROOM_STEP, WAIT_MAX};
 use crate::world::{Standing, Traffic};
 use crate::{
-    Breaker, Lane, OrgLimit, Origin, OverLimit, Overlap, Reason, RunKey, RunStatus, Wait, Waiting, World,
+    Breaker, Lane, OrgLimit, Origin, OverLimit, Overlap, Reason, Room, RunKey, RunStatus, Wait, Waiting,
+    World,
 };
 
 /// Decides a row that is not late.
@@ -26,7 +27,8 @@ pub(super) fn pass(row: &Due, world: &World) -> Admission {
         .or_else(|| gate.turn())
         .or_else(|| gate.guard())
         .or_else(|| gate.breaker())
-        .or_else(|| gate.limits());
+        .or_else(|| gate.limits())
+        .or_else(|| gate.room());
     match stopped {
         Some(verdict) => Admission::plain(row, verdict),
         None => gate.open(),
@@ -52,7 +54,14 @@ pub(super) fn enter(row: &Due, admission: &Admission, world: &mut World) {
         Verdict::Wait(Waiting { wait: Wait::Turn { .. }, .. }) => traffic.waiting.push(row.run),
         _ => traffic.waiting.retain(|run| *run != row.run),
     }
+    if let Verdict::Wait(Waiting { wait: Wait::Room { target, again_at }, .. }) = &admission.verdict {
+        let again_at = again_at.saturating_add(ROOM_STEP).unwrap_or(Timestamp::MAX);
+        world.rooms.insert((row.org, target.clone()), Room { left: 0, again_at });
+    }
     if admission.verdict == Verdict::Start {
+        if let Some(room) = world.rooms.get_mut(&(row.org, standing.target.clone())) {
+            room.left = room.left.saturating_sub(1);
+        }
         traffic.in_flight.push(row.run);
         standing.retrying.retain(|run| *run != row.run);
     }
@@ -226,6 +235,16 @@ impl Gate<'_> {
             OverLimit::Skip if !self.row.is_retry() => Verdict::Skip(Reason::OrgLimit { limit, max }),
             OverLimit::Skip | OverLimit::Wait => self.wait(Wait::Limit { limit }, WAIT_MAX),
         })
+    }
+
+    /// Where too many wait for their launch already, no more are admitted.
+    fn room(&self) -> Option<Verdict> {
+        if self.world.rooms.is_empty() {
+            return None;
+        }
+        let target = self.standing.target.clone();
+        let room = self.world.rooms.get(&(self.row.org, target.clone())).filter(|room| room.left == 0)?;
+        Some(self.wait(Wait::Room { target, again_at: room.again_at }, WAIT_MAX))
     }
 
     /// It waits from when it first had to, and not longer than from then on.

@@ -1,4 +1,7 @@
 //! Rows that come late: the catch-up rule of `plan`, for a schedule whose ticks were armed and slept through.
+//!
+//! A node that may plan lets `plan` decide several late ticks of a schedule as one, with what is not planned yet; here
+//! a single one is judged, and all of them where no plan can be made.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,7 +16,7 @@ pub(super) fn judge(ready: &[&Due], world: &World) -> HashMap<RunKey, Verdict> {
     let mut by_schedule: BTreeMap<ScheduleKey, Vec<&Due>> = BTreeMap::new();
     let policy = |schedule| world.schedules.get(&schedule).map(|standing| &*standing.policy);
     let default = Policy::default();
-    for row in ready.iter().filter(|row| is_open(row, policy(row.schedule).unwrap_or(&default))) {
+    for row in ready.iter().filter(|row| row.is_undecided(policy(row.schedule).unwrap_or(&default))) {
         by_schedule.entry(row.schedule).or_default().push(row);
     }
     let mut verdicts = HashMap::new();
@@ -31,14 +34,16 @@ pub(super) fn judge(ready: &[&Due], world: &World) -> HashMap<RunKey, Verdict> {
     verdicts
 }
 
-/// Whether catch-up has not decided the row yet: an armed tick that fires at its own time.
-fn is_open(row: &Due, policy: &Policy) -> bool {
-    let own = row.scheduled_for.saturating_add(policy.jitter.max).unwrap_or(Timestamp::MAX);
-    row.origin == Origin::Tick
-        && !row.is_retry()
-        && row.verdict.is_none()
-        && row.waiting.is_none()
-        && row.fire_at <= own
+impl Due {
+    /// Whether it is an armed tick that fires at its own time: no catch-up has decided it yet.
+    pub fn is_undecided(&self, policy: &Policy) -> bool {
+        let own = self.scheduled_for.saturating_add(policy.jitter.max).unwrap_or(Timestamp::MAX);
+        self.origin == Origin::Tick
+            && !self.is_retry()
+            && self.verdict.is_none()
+            && self.waiting.is_none()
+            && self.fire_at <= own
+    }
 }
 
 /// The due ticks of one schedule, oldest first.

@@ -11,8 +11,8 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Action, BreakerRule, Chain, Jitter, KILL_AFTER, Launch, Object, Owner, Policy, Process, ProcessLimits,
-    Queue, Schedule, ScheduleId, Target, Webhook, When,
+    Action, BreakerRule, Chain, Executor, Jitter, KILL_AFTER, Launch, Object, Owner, Policy, Process,
+    ProcessLimits, Queue, Schedule, ScheduleId, Target, Webhook, When, Workflow,
 };
 
 /// A field and its value as text.
@@ -153,11 +153,25 @@ impl List {
             Action::Webhook(webhook) => self.webhook(webhook),
             Action::Queue(queue) => self.queue(queue),
             Action::Message { message } => self.add("message", object(message)),
-            Action::Workflow { workflow_id, version } => {
-                self.add("workflow_id", workflow_id.clone());
-                self.add("workflow_version", version.to_string());
-            }
+            Action::Workflow(workflow) => self.workflow(workflow),
             Action::Callback { task } => self.add("task", task.clone()),
+        }
+    }
+
+    fn workflow(&mut self, workflow: &Workflow) {
+        let Workflow { workflow_id, version, executor } = workflow;
+        self.add("workflow_id", workflow_id.clone());
+        self.add("workflow_version", version.to_string());
+        match executor {
+            None => self.add("executor", String::new()),
+            Some(Executor::Process(process)) => {
+                self.add("executor", "process".to_owned());
+                self.process(process);
+            }
+            Some(Executor::Webhook(webhook)) => {
+                self.add("executor", "webhook".to_owned());
+                self.webhook(webhook);
+            }
         }
     }
 
@@ -178,13 +192,21 @@ impl List {
     }
 
     fn webhook(&mut self, webhook: &Webhook) {
-        let Webhook { url, method, headers, body, secret, cloud_events } = webhook;
+        let Webhook { url, method, headers, body, secrets, cloud_events, .. } = webhook;
         self.add("url", url.clone());
         self.add("method", method.to_string());
         self.add("headers", pairs(headers));
         self.add("body", option(body.as_ref()));
-        self.add("secret", option(secret.as_ref()));
+        self.add("secret", joined(secrets.iter().cloned()));
         self.add("cloud_events", cloud_events.to_string());
+        let Webhook { timeout, connect_timeout, redirects, .. } = webhook;
+        self.add("timeout", duration(*timeout));
+        self.add("connect_timeout", duration(*connect_timeout));
+        self.add("redirects", redirects.to_string());
+        let Webhook { client_certificate, client_key, ca_certificate, .. } = webhook;
+        self.add("client_certificate", option(client_certificate.as_ref()));
+        self.add("client_key", option(client_key.as_ref()));
+        self.add("ca_certificate", option(ca_certificate.as_ref()));
     }
 
     fn queue(&mut self, queue: &Queue) {

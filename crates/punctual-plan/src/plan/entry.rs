@@ -1,5 +1,7 @@
 //! What a plan says: rows to write, stretches to write, armed rows to end or to let fire.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 
 use super::Cursor;
@@ -36,6 +38,15 @@ impl Plan {
             next_tick: None,
             plan_at: None,
         }
+    }
+
+    /// The plan as far as it took effect: without the rows that had been started before they could be closed.
+    pub fn without(&self, started: &[RunKey]) -> Cow<'_, Self> {
+        if started.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let closed = self.closed.iter().filter(|row| !started.contains(&row.run)).cloned().collect();
+        Cow::Owned(Self { closed, ..self.clone() })
     }
 
     /// Whether something will run because of it.
@@ -110,6 +121,8 @@ pub struct Range {
 pub struct Closed {
     /// The row.
     pub run: RunKey,
+    /// Its instant.
+    pub scheduled_for: Timestamp,
     /// As what, and why.
     pub end: NonFire,
 }

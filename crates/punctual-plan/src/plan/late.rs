@@ -23,7 +23,7 @@ pub(super) enum Extent {
 
 /// Decides the unplanned stretch up to now together with the armed rows that were slept through.
 ///
-/// Without an unplanned stretch the late rows are left to `admit`, which judges them by the same rule.
+/// A single late row without an unplanned stretch is left to `admit`: there is nothing that it must be seen with.
 pub(super) fn decide(subject: &Subject<'_>, moment: Moment, plan: &mut Plan) -> Extent {
     let Some(late) = Late::find(subject, moment) else { return Extent::Whole };
     let firing = late.firing();
@@ -59,6 +59,16 @@ struct Firing {
     row: Option<RunKey>,
 }
 
+/// The last unplanned tick that is due, if there is one.
+fn last_unplanned(subject: &Subject<'_>, moment: Moment) -> Option<Timestamp> {
+    let is_unplanned = |tick: &Timestamp| *tick > subject.cursor.planned_through;
+    let newest = subject.timing.planned_before(just_after(moment.at)).filter(is_unplanned)?;
+    let is_ahead = subject.timing.suppressed(newest).is_none()
+        && fire_at(subject.id, subject.timing, subject.policy.jitter, newest) > moment.at;
+    // Jitter never reaches the next tick, so only the newest can still be ahead of its own instant.
+    if is_ahead { subject.timing.planned_before(newest).filter(is_unplanned) } else { Some(newest) }
+}
+
 /// A late stretch and what decides it.
 struct Late<'a> {
     subject: &'a Subject<'a>,
@@ -75,25 +85,26 @@ struct Late<'a> {
 
 impl<'a> Late<'a> {
     fn find(subject: &'a Subject<'a>, moment: Moment) -> Option<Self> {
-        let is_unplanned = |tick: &Timestamp| *tick > subject.cursor.planned_through;
-        let newest = subject.timing.planned_before(just_after(moment.at)).filter(is_unplanned)?;
-        let is_ahead = subject.timing.suppressed(newest).is_none()
-            && fire_at(subject.id, subject.timing, subject.policy.jitter, newest) > moment.at;
-        // Jitter never reaches the next tick, so only the newest can still be ahead of its own instant.
-        let last =
-            if is_ahead { subject.timing.planned_before(newest).filter(is_unplanned)? } else { newest };
+        let planned_through = subject.cursor.planned_through;
+        let is_unplanned = |tick: &Timestamp| *tick > planned_through;
         let rows = || subject.late.iter().filter(|row| row.verdict.is_none() && !is_caught_up(subject, row));
+        let slots = rows().count() as u64;
+        let last_row = rows().map(|row| row.scheduled_for).max();
+        let Some(last) = last_unplanned(subject, moment) else {
+            let armed =
+                Self { subject, moment, last: planned_through, last_due: last_row, unplanned: 0, slots };
+            return (slots > 1).then_some(armed);
+        };
         let unplanned: u64 = subject
             .timing
             .stretches(just_after(subject.cursor.planned_through)..=last)
             .filter(|stretch| stretch.suppressed.is_none())
             .map(|stretch| stretch.count)
             .sum();
-        let last_row = rows().map(|row| row.scheduled_for).max();
         // A search back beyond the cursor could go through years of suppressed ticks.
         let last_unplanned = if unplanned > 0 { subject.timing.prev(just_after(last)) } else { None };
         let last_due = last_unplanned.filter(is_unplanned).or(last_row);
-        Some(Self { subject, moment, last, last_due, unplanned, slots: unplanned + rows().count() as u64 })
+        Some(Self { subject, moment, last, last_due, unplanned, slots: unplanned + slots })
     }
 
     /// The ticks that fire, latest first.
@@ -197,9 +208,11 @@ impl<'a> Late<'a> {
         let fired_from = firing.iter().filter(|tick| tick.row.is_none()).map(|tick| tick.scheduled_for).min();
         let borders = self.borders();
         let mut sections = Sections::new(self.subject.timing);
-        for stretch in
-            self.subject.timing.stretches(just_after(self.subject.cursor.planned_through)..=self.last)
-        {
+        let after = self.subject.cursor.planned_through;
+        if self.last <= after {
+            return sections;
+        }
+        for stretch in self.subject.timing.stretches(just_after(after)..=self.last) {
             match &stretch.suppressed {
                 Some(window) => {
                     sections.add(&stretch, NonFire::Skipped(Reason::from(window.clone())));
@@ -234,7 +247,7 @@ impl<'a> Late<'a> {
                 None if is_caught_up(self.subject, row) => continue,
                 None => self.why(row.scheduled_for),
             };
-            plan.closed.push(Closed { run: row.run, end });
+            plan.closed.push(Closed { run: row.run, scheduled_for: row.scheduled_for, end });
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The closed list of reasons: name, values, sentence.
 
 use core::fmt;
+use core::net::IpAddr;
 
 use jiff::Timestamp;
 
@@ -264,6 +265,30 @@ reasons! {
         /// What the system said.
         error: String,
     } "it could not be launched: {error}";
+    /// The target answered with a status that is no success.
+    HttpStatus = "http_status" {
+        /// The status.
+        code: u32,
+        /// Who answered.
+        url: String,
+    } "{url} answered {code}";
+    /// The target wants nothing more, ever.
+    Gone = "gone" {
+        /// Who answered.
+        url: String,
+    } "{url} answered 410: it wants nothing more, and the schedule was disabled";
+    /// The target was asked and gave no whole answer.
+    Unanswered = "unanswered" {
+        /// What was seen of it.
+        error: String,
+    } "it was asked and did not answer: {error}";
+    /// The target is at an address to which nothing may be sent.
+    AddressRefused = "address_refused" {
+        /// The address.
+        address: IpAddr,
+        /// What leads there.
+        url: String,
+    } "{url} leads to {address}, to which nothing may be sent (`allow_private_targets`)";
     /// The workflow store has no such workflow.
     WorkflowNotFound = "workflow_not_found" {
         /// Which version.

@@ -1,5 +1,7 @@
 //! The values of a reason in their stored form: separated by spaces, free text last.
 
+use core::net::IpAddr;
+
 use jiff::Timestamp;
 
 use crate::{OrgLimit, RunKey, RunStatus};
@@ -41,6 +43,7 @@ plain_values! {
     u64 = 12,
     String = "two words".to_owned(),
     Timestamp = Timestamp::from_millisecond(1_772_359_200_500).expect("an instant"),
+    IpAddr = "::ffff:10.0.0.1".parse().expect("an address"),
     RunStatus = RunStatus::Failed,
     OrgLimit = OrgLimit::InFlight,
 }

@@ -149,10 +149,6 @@ impl Desk {
         match change {
             Change::Edit { .. } | Change::Shared { .. } => return,
             Change::Leave(status) => self.state.status = status.clone(),
-            Change::Maintenance { note } => {
-                let by = format!("maintenance: {note}");
-                self.state.status = Status::PausedManual { by, note: note.clone() };
-            }
             Change::Delete | Change::RemoveOwner => self.deleted_at = Some(now),
         }
         self.left_at = Some(now);

@@ -191,7 +191,8 @@ impl Book {
                 self.say(desk, format!("left active: {}", status.name()));
             }
             Act::Maintain { note } => {
-                self.change(desk, &Change::Maintenance { note: note.clone() });
+                let status = Status::Maintenance { by: "a person".to_owned(), note: note.clone() };
+                self.change(desk, &Change::Leave(status));
                 self.say(desk, format!("maintenance: {note}"));
             }
             Act::Delete => {

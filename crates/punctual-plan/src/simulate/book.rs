@@ -131,6 +131,21 @@ impl Book {
         }
     }
 
+    /// Schedules of which several ticks are due that no catch-up has decided: they are one decision.
+    pub(super) fn stretches(&self) -> BTreeSet<usize> {
+        let due = self.due.iter().take_while(|(at, _)| *at <= self.now).filter_map(|(_, run)| self.row(*run));
+        let desks: BTreeSet<usize> = due.map(|row| row.desk).collect();
+        let is_stretch = |desk: &usize| {
+            let at = &self.desks[*desk];
+            let own = |tick: Timestamp| tick.saturating_add(at.schedule.policy.jitter.max);
+            let late = self.late_rows(*desk);
+            let open = late.iter().filter(|row| row.verdict.is_none());
+            let open = open.filter(|row| own(row.scheduled_for).is_ok_and(|own| row.fire_at <= own));
+            at.is_active() && at.spent_at.is_none() && open.count() > 1
+        };
+        desks.into_iter().filter(is_stretch).collect()
+    }
+
     fn late_rows(&self, desk: usize) -> Vec<LateRow> {
         let rows = self.desks[desk].open.iter().filter_map(|run| self.row(*run));
         let mut late: Vec<LateRow> = rows
@@ -157,14 +172,12 @@ impl Book {
 
     /// Writes what a change says, with the cursor: that it plans nothing more does not mean that nothing is left.
     pub(super) fn enter(&mut self, desk: usize, plan: Plan) {
-        if let Some(timing) = self.desks[desk].timing.clone() {
-            let policy = self.desks[desk].schedule.policy.clone();
-            for event in plan_events(&plan, &timing, &policy, self.now) {
-                self.note(desk, event);
-            }
+        let (timing, policy) = (self.desks[desk].timing.clone(), self.desks[desk].schedule.policy.clone());
+        for noted in plan_events(&plan, timing.as_ref(), &policy, self.now) {
+            self.note(desk, noted.event);
         }
         for closed in plan.closed {
-            self.end(closed.run, closed.end);
+            self.close(closed.run, ended(closed.end, self.now));
         }
         for refired in plan.refired {
             if let Some(row) = self.row_mut(refired.run) {
@@ -243,14 +256,7 @@ impl Book {
     pub(super) fn end(&mut self, run: RunKey, end: NonFire) {
         let Some((desk, tick)) = self.row(run).map(|row| (row.desk, row.run.scheduled_for)) else { return };
         self.note(desk, end_event(tick, &end));
-        let at = self.now;
-        self.close(
-            run,
-            match end {
-                NonFire::Skipped(reason) => RunState::Skipped { reason, at },
-                NonFire::Missed(reason) => RunState::Missed { reason, at },
-            },
-        );
+        self.close(run, ended(end, self.now));
     }
 
     /// Puts a row into a state in which nothing happens to it any more.
@@ -338,6 +344,8 @@ impl Book {
                     Wait::Turn { behind } => *behind == run || self.lane(row.desk) == lane,
                     Wait::Upstream { schedule } => *schedule == name,
                     Wait::Limit { limit } => *limit == OrgLimit::InFlight,
+                    // A simulated target always has room.
+                    Wait::Room { .. } => false,
                 },
                 _ => false,
             }
@@ -362,5 +370,13 @@ impl Book {
 
     pub(super) fn desk_of(&self, schedule: ScheduleKey) -> usize {
         usize::try_from(schedule.0 - 1).unwrap_or_default()
+    }
+}
+
+/// How a row stands that ended without running.
+fn ended(end: NonFire, at: Timestamp) -> RunState {
+    match end {
+        NonFire::Skipped(reason) => RunState::Skipped { reason, at },
+        NonFire::Missed(reason) => RunState::Missed { reason, at },
     }
 }

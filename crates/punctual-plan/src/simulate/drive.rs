@@ -131,6 +131,9 @@ impl<'a> Drive<'a> {
             } else if let Some((_, desk)) = self.book.plans.first().copied().filter(|(at, _)| *at <= now) {
                 self.book.plan(desk);
             } else if self.book.due.first().is_some_and(|(at, _)| *at <= now) {
+                for desk in self.book.stretches() {
+                    self.book.plan(desk);
+                }
                 for (run, outcome) in self.book.admit() {
                     self.book.settle(run, outcome);
                 }

@@ -64,11 +64,20 @@ fn node(facts: &Facts<'_>) -> Link {
 }
 
 fn clock(facts: &Facts<'_>) -> Link {
-    let Some(late) = lateness(facts) else {
-        return facts.idle(Step::Clock, "nothing started");
+    let mut said = match lateness(facts) {
+        Some(late) => {
+            let fire_at = facts.run().map(|run| facts.show.at(run.fire_at)).unwrap_or_default();
+            format!("started {} after its `fire_at` {fire_at}", span(late))
+        }
+        None => "nothing started".to_owned(),
     };
-    let fire_at = facts.run().map(|run| facts.show.at(run.fire_at)).unwrap_or_default();
-    facts.link(Step::Clock, format!("started {} after its `fire_at` {fire_at}", span(late)))
+    for upset in &facts.inquiry.upsets {
+        said += &format!("; {}, noticed at {}", upset.what, facts.show.at(upset.at));
+    }
+    match lateness(facts) {
+        None if facts.inquiry.upsets.is_empty() => facts.idle(Step::Clock, said),
+        _ => facts.link(Step::Clock, said),
+    }
 }
 
 /// How long after its time a run started: as it was measured, or as the ledger has it.

@@ -281,7 +281,7 @@ impl<'a> Facts<'a> {
         let waited = self.waiting().map_or(Step::Spec, |waiting| match waiting.wait {
             Wait::Upstream { .. } => Step::Dependency,
             Wait::Turn { .. } => Step::Overlap,
-            Wait::Limit { .. } => Step::Limits,
+            Wait::Limit { .. } | Wait::Room { .. } => Step::Limits,
         });
         let reached = match self.matter {
             Matter::Run(run) if !run.attempts.is_empty() => Step::Outcome,
@@ -378,6 +378,10 @@ fn step_of(reason: &Reason) -> Step {
         | Reason::Timeout { .. }
         | Reason::Lost { .. }
         | Reason::LaunchFailed { .. }
+        | Reason::HttpStatus { .. }
+        | Reason::Gone { .. }
+        | Reason::Unanswered { .. }
+        | Reason::AddressRefused { .. }
         | Reason::WorkflowNotFound { .. } => Step::Attempts,
     }
 }

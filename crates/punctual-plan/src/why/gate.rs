@@ -6,7 +6,9 @@ use super::facts::{Facts, Matter};
 use super::link::{Link, Step};
 use super::show::{self, span};
 use crate::jitter::fire_at;
-use crate::{Breaker, BreakerRule, CatchUp, Origin, Overlap, Run, RunState, Upstream, Wait};
+use crate::{
+    Attempt, Breaker, BreakerRule, CatchUp, Origin, Overlap, Run, RunState, Upstream, Wait, Waiting,
+};
 
 pub(super) fn links(facts: &Facts<'_>) -> Vec<Link> {
     vec![
@@ -207,6 +209,9 @@ fn limits(facts: &Facts<'_>) -> Link {
     }
     let text = match facts.waiting().map(|waiting| &waiting.wait) {
         Some(Wait::Limit { limit }) => format!("it had to wait for room under the org's limit `{limit}`"),
+        Some(Wait::Room { target, .. }) => {
+            format!("its org had room; at its target `{target}` too many waited for their launch already")
+        }
         _ if facts.is_asked(Step::Limits) => "its org had room".to_owned(),
         _ => "its org's limits did not matter".to_owned(),
     };
@@ -224,12 +229,29 @@ fn wait(facts: &Facts<'_>) -> Link {
     let text = match facts.told(Step::Wait) {
         Some(told) => format!("{told}; since {since}, until {deadline}"),
         None if is_waiting => format!("since {since}, until {deadline} at the latest, for {wanted}"),
-        None => format!("it waited since {since}, until {deadline} at the latest, for {wanted}"),
+        None => match waited_until(facts, waiting) {
+            Some(until) => {
+                let took = span(until.duration_since(waiting.since));
+                format!("it waited {took}, since {since}, until {deadline} at the latest, for {wanted}")
+            }
+            None => format!("it waited since {since}, until {deadline} at the latest, for {wanted}"),
+        },
     };
     match facts.is_decided(Step::Wait) {
         true => facts.link(Step::Wait, text),
         false => Link { effect: super::LinkEffect::LetThrough, ..facts.link(Step::Wait, text) },
     }
+}
+
+/// When the run went on after its wait, if it did.
+fn waited_until(facts: &Facts<'_>, waiting: &Waiting) -> Option<Timestamp> {
+    let run = facts.run()?;
+    let after = |attempt: &&Attempt| attempt.started_at >= waiting.since;
+    let started = run.attempts.iter().find(after).map(|attempt| attempt.started_at);
+    started.or(match &run.state {
+        RunState::Enqueued { since, .. } => Some(*since),
+        _ => None,
+    })
 }
 
 /// When a tick fires by itself.

@@ -44,6 +44,17 @@ pub struct Inquiry<'a> {
     pub node: Option<String>,
     /// How long after its time the run was admitted, as that node measured it.
     pub lateness: Option<SignedDuration>,
+    /// What happened to the clocks of that node, or of any if none admitted it, about that time; oldest first.
+    pub upsets: Vec<Upset>,
+}
+
+/// Something that happened to a node's clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upset {
+    /// When it was noticed.
+    pub at: Timestamp,
+    /// What, in words.
+    pub what: String,
 }
 
 /// A run that another run refers to.
@@ -85,6 +96,7 @@ impl<'a> Inquiry<'a> {
             breaker: Some(simulated.breakers.get(&schedule.target.name).copied().unwrap_or_default()),
             node: None,
             lateness: None,
+            upsets: Vec::new(),
             runs,
         }
     }

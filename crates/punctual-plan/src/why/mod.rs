@@ -14,7 +14,7 @@ mod verdict;
 mod when;
 
 use facts::Facts;
-pub use inquiry::{Inquiry, Neighbour, local_instant, referred_runs};
+pub use inquiry::{Inquiry, Neighbour, Upset, local_instant, referred_runs};
 pub use link::{Link, LinkEffect, Step, Why};
 
 /// Explains what became of a schedule at an instant, or what will.

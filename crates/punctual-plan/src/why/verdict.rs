@@ -8,7 +8,7 @@ use super::facts::{Facts, Matter, conditions};
 use super::gate::{Timeliness, own_time, timeliness};
 use super::link::Step;
 use super::show::span;
-use crate::{CatchUp, Reason, Run, RunState, When};
+use crate::{CatchUp, Reason, Run, RunState, Status, When};
 
 /// A start up to this long after its time is called on time.
 const ON_TIME_MAX: SignedDuration = SignedDuration::from_secs(1);
@@ -152,11 +152,15 @@ fn clock_change(facts: &Facts<'_>) -> String {
 }
 
 fn inactive(facts: &Facts<'_>) -> String {
-    let status = facts.inquiry.state.status.name();
+    let status = &facts.inquiry.state.status;
+    let why = match status {
+        Status::Maintenance { note, .. } => format!(" for maintenance: {note}"),
+        _ => String::new(),
+    };
     let since = facts.inquiry.left_at.map(|at| format!(" since {}", facts.show.at(at))).unwrap_or_default();
     let tense =
         if facts.at > facts.inquiry.now { "nothing will run unless it is resumed" } else { "nothing ran" };
-    format!("{tense}: the schedule is `{status}`{since}")
+    format!("{tense}: the schedule is `{}`{since}{why}", status.name())
 }
 
 fn ahead(facts: &Facts<'_>) -> String {

@@ -137,6 +137,7 @@ fn inactive(facts: &Facts<'_>, since: &str) -> String {
     let note = match status {
         Status::PausedManual { by, note } if note.is_empty() => format!(", by {by}"),
         Status::PausedManual { by, note } => format!(", by {by}: {note}"),
+        Status::Maintenance { by, note } => format!(", for maintenance by {by}: {note}"),
         Status::PausedInvalid { error } => format!(": {error}"),
         Status::AutoDisabled { failures } => format!(", after {} in a row", show::failures(*failures)),
         Status::Active | Status::Exhausted { .. } => String::new(),

@@ -220,6 +220,8 @@ CREATE TABLE runs (
     started_at      BIGINT,
     completed_at    BIGINT,
     executor_run_id TEXT,
+    -- What a request adds to what its schedule's runs carry.
+    payload         TEXT,
     -- The guarantee: one entry per tick, whoever plans it and however often. Time first, so inserts append.
     UNIQUE (scheduled_for, org, schedule, origin, nonce)
 ) WITH (fillfactor = 85, autovacuum_vacuum_scale_factor = 0.02);

@@ -234,6 +234,8 @@ CREATE TABLE runs (
     started_at      INTEGER,
     completed_at    INTEGER,
     executor_run_id TEXT,
+    -- What a request adds to what its schedule's runs carry.
+    payload         TEXT,
     -- The guarantee: one entry per tick, whoever plans it and however often. Time first, so inserts append.
     UNIQUE (scheduled_for, org, schedule, origin, nonce)
 ) STRICT;
@@ -244,7 +246,8 @@ CREATE INDEX runs_look ON runs (look_at, shard, org) WHERE look_at IS NOT NULL;
 CREATE INDEX runs_busy ON runs (schedule) WHERE status IN ('enqueued', 'running', 'waiting', 'retrying');
 -- A request or an upstream run brings about one run, whenever it is repeated.
 CREATE UNIQUE INDEX runs_asked ON runs (schedule, origin, nonce) WHERE nonce <> '';
-CREATE INDEX runs_waiting ON runs (org, wait_kind, wait_for) WHERE wait_kind IS NOT NULL;
+-- What a row waited for is kept after its wait.
+CREATE INDEX runs_waiting ON runs (org, wait_kind, wait_for) WHERE status = 'waiting';
 CREATE INDEX runs_queue ON runs (org, queue, fire_at) WHERE queue IS NOT NULL AND status = 'enqueued';
 
 -- An attempt that was repeated, or that printed something; the last attempt of a silent run is in its row alone.

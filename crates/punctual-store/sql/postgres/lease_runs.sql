@@ -6,7 +6,8 @@ WITH d AS MATERIALIZED (
     LIMIT $3::bigint
     FOR UPDATE SKIP LOCKED
 )
-UPDATE runs r SET status = 'running', started_at = $4::bigint, look_at = $5::bigint, token = gen_random_uuid()::text
+UPDATE runs r SET status = 'running', started_at = $4::bigint, look_at = $5::bigint, token = gen_random_uuid()::text,
+    executor_run_id = $6::text
 FROM d
 WHERE r.key = d.key
 RETURNING r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt, r.token

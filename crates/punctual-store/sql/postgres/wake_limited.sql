@@ -5,4 +5,4 @@ CROSS JOIN LATERAL (
     WHERE w.org = d.org AND w.wait_kind = 'limit' AND w.wait_for = 'runs_in_flight' AND w.look_at IS NOT NULL
     OFFSET 0
 ) k
-WHERE r.key = k.key AND r.look_at IS NOT NULL
+WHERE r.key = k.key AND r.look_at IS NOT NULL AND r.status = $3::text

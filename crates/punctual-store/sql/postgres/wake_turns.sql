@@ -6,4 +6,4 @@ CROSS JOIN LATERAL (
     WHERE w.org = d.org AND w.wait_kind = 'turn' AND w.wait_for = d.run AND w.look_at IS NOT NULL
     OFFSET 0
 ) k
-WHERE r.key = k.key AND r.look_at IS NOT NULL
+WHERE r.key = k.key AND r.look_at IS NOT NULL AND r.status = $4::text

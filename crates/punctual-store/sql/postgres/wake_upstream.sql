@@ -7,7 +7,7 @@ CROSS JOIN LATERAL (
     WHERE w.org = d.org AND w.wait_kind = 'upstream' AND w.wait_for = s.name AND w.look_at IS NOT NULL
     OFFSET 0
 ) k
-WHERE r.key = k.key AND r.look_at IS NOT NULL
+WHERE r.key = k.key AND r.look_at IS NOT NULL AND r.status = $4::text
   AND EXISTS (
     SELECT 1 FROM runs o WHERE o.org = ANY ($1::bigint[]) AND o.wait_kind = 'upstream' AND o.look_at IS NOT NULL
   )

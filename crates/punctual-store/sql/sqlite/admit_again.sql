@@ -1,6 +1,5 @@
 -- A row that has waited, was tried before, or goes to a queue.
 UPDATE runs
 SET status = 'enqueued', attempt = ?2, fence = ?3, enqueued_at = ?4, look_at = ?5, queue = ?6, token = NULL,
-    started_at = NULL, reason = NULL, detail = NULL,
-    wait_kind = NULL, wait_for = NULL, wait_since = NULL, wait_until = NULL
+    executor_run_id = NULL, started_at = NULL, reason = NULL, detail = NULL
 WHERE key = ?1 AND attempt = ?2 - 1 AND status IN ('scheduled', 'waiting', 'retrying')

@@ -1,5 +1,4 @@
 -- Ends a row that is not in flight.
 UPDATE runs
-SET status = ?2, reason = ?3, detail = ?4, completed_at = ?5, look_at = NULL,
-    wait_kind = NULL, wait_for = NULL, wait_since = NULL, wait_until = NULL
+SET status = ?2, reason = ?3, detail = ?4, completed_at = ?5, look_at = NULL
 WHERE key = ?1 AND status IN ('scheduled', 'waiting', 'retrying')

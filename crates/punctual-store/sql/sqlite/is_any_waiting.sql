@@ -1,1 +1,1 @@
-SELECT EXISTS (SELECT 1 FROM runs WHERE wait_kind IS NOT NULL)
+SELECT EXISTS (SELECT 1 FROM runs WHERE status = 'waiting')

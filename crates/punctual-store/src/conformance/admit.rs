@@ -7,7 +7,7 @@ use punctual_plan::{
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, id_of, seconds};
-use crate::{Ask, BATCH_MAX, Commit, SHARDS, Scope, Shards, Store, Whose};
+use crate::{Ask, BATCH_MAX, Commit, Retention, SHARDS, Scope, Shards, Store, Whose};
 
 /// A start is written before anything is launched: state, attempt, fence, deadline.
 pub async fn a_due_row_is_admitted_under_the_fence<B: Backend>(backend: &B) {
@@ -250,6 +250,12 @@ pub async fn a_message_is_written_with_its_admission<B: Backend>(backend: &B) {
     assert!(rows[0].position < rows[1].position && rows[0].run == run);
     assert_eq!(stage.store.acknowledge_outbox(stage.scope(), rows[0].position).await.expect("answers"), 1);
     assert_eq!(stage.store.outbox(stage.scope(), 0, 10).await.expect("answers").len(), 1);
+    let kept = Retention { runs: seconds(3600), ..Retention::default() };
+    stage.store.retain(kept, at("10:30:00")).await.expect("answers");
+    assert_eq!(stage.store.outbox(stage.scope(), 0, 10).await.expect("answers").len(), 1);
+    stage.store.retain(kept, at("18:00:00")).await.expect("answers");
+    let left = stage.store.outbox(stage.scope(), 0, 10).await.expect("answers");
+    assert!(left.is_empty(), "what nobody reads goes with its run");
 }
 
 /// A run in flight that nobody answers for is named as expired after its own time limit.
@@ -278,6 +284,29 @@ pub async fn a_forced_run_starts_beside_the_other<B: Backend>(backend: &B) {
     assert!(verdicts[0].admission.claims.iter().all(|claim| !matches!(claim, Claim::Lane(_))));
     assert_eq!(stage.carry_out(verdicts, at("10:01:10")).await, [Commit::Done]);
     assert_eq!(stage.ledger("one").await, "10:01:00 enqueued | 10:01:10 enqueued");
+}
+
+/// What a request adds goes over what the schedule's runs carry: to a node, to a worker, and into the ledger.
+pub async fn a_run_carries_what_its_request_adds<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let object = |text: &str| serde_json::from_str::<Object>(text).expect("JSON");
+    let mut schedule = cron("one", "1 11 * * *");
+    schedule.payload = object(r#"{"a": 1, "b": 1}"#);
+    let key = stage.create(schedule, at("10:00:05")).await;
+    let mut wish = stage.wish(key, "now", at("10:01:00"));
+    if let crate::Write::Trigger { payload, .. } = &mut wish.write {
+        *payload = Some(object(r#"{"b": 2, "c": "ü"}"#));
+    }
+    stage.write(wish).await;
+    stage.trigger(key, "without", at("10:01:00")).await;
+    for row in stage.due(at("10:01:00")).await.rows {
+        let (carried, added) = match row.launch.nonce.as_str() {
+            "now" => (r#"{"a": 1, "b": 2, "c": "ü"}"#, Some(r#"{"b": 2, "c": "ü"}"#)),
+            _ => (r#"{"a": 1, "b": 1}"#, None),
+        };
+        assert_eq!(row.launch.definition.payload, object(carried));
+        assert_eq!(stage.run(row.launch.run).await.payload, added.map(object));
+    }
 }
 
 /// Due rows are those of the shards that were asked for, and when to look again is said.

@@ -1,6 +1,6 @@
 //! Changes: one transaction with the rows they concern, guarded by the version and the cursor.
 
-use punctual_plan::{CatchUp, Outcome, RunStatus, ScheduleKey};
+use punctual_plan::{CatchUp, Outcome, RunStatus, ScheduleKey, Status};
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, id_of, seconds};
@@ -62,6 +62,24 @@ pub async fn a_pause_is_accounted_for_when_it_ends<B: Backend>(backend: &B) {
     );
     assert!(ledger.ends_with("10:02:00 scheduled"), "{ledger}");
     assert_eq!(stage.row("one").await.left_at, None);
+}
+
+/// A schedule in maintenance is paused by name, and its ticks are missed for maintenance, with the note.
+pub async fn maintenance_is_accounted_for_by_its_own_name<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    let status = Status::Maintenance { by: "ada".to_owned(), note: "new disks".to_owned() };
+    let pause = stage.leaving("one", status.clone(), at("10:00:25")).await;
+    stage.write(pause).await;
+    let row = stage.row("one").await;
+    assert_eq!((row.state.status.name(), &row.state.status), ("paused_manual", &status));
+    let resumption = stage.resumption("one", at("10:01:10")).await;
+    stage.write(resumption).await;
+    let ledger = stage.ledger("one").await;
+    let ended = "10:00:20 skipped/maintenance | 10:00:40 missed/maintenance | 10:01:00 missed/maintenance";
+    assert!(ledger.starts_with(ended), "{ledger}");
+    let missed = stage.events("schedule.missed").await;
+    assert!(missed.iter().any(|event| event.contains("new disks")), "{missed:?}");
 }
 
 /// A resumption under `run_once` runs once for the whole pause.

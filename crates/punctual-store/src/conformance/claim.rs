@@ -1,6 +1,6 @@
 //! Claims: each is held by one run, and an admission that loses one leaves nothing behind.
 
-use punctual_plan::{Breaker, BreakerRule, Outcome, Overlap, RunState, Wait};
+use punctual_plan::{Breaker, BreakerRule, OrgLimit, Outcome, Overlap, RunState, Wait};
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, seconds};
@@ -110,6 +110,33 @@ pub async fn a_breaker_has_a_single_probe<B: Backend>(backend: &B) {
     assert!(stage.store.breakers(stage.scope()).await.expect("answers").is_empty());
 }
 
+/// Every move of a breaker leaves a transition and an event: to open, to half open, to closed, and by hand.
+pub async fn every_move_of_a_breaker_is_told_alike<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let mut schedule = cron("a", "*/20 * * * * *");
+    std::sync::Arc::make_mut(&mut schedule.target).breaker =
+        BreakerRule { threshold: 1, reset_after: seconds(10) };
+    stage.create(schedule, at("10:00:05")).await;
+    for (tick, outcome) in [
+        ("10:00:20", Outcome::Exited { code: 1 }),
+        ("10:00:40", Outcome::Succeeded),
+        ("10:01:00", Outcome::Exited { code: 1 }),
+    ] {
+        let run = stage.admit(at(tick)).await[0];
+        stage.settle(run, outcome, at(tick)).await;
+    }
+    assert!(stage.store.reset_breaker(stage.scope(), "a".to_owned(), at("10:01:05")).await.expect("answers"));
+    assert!(
+        !stage.store.reset_breaker(stage.scope(), "a".to_owned(), at("10:01:06")).await.expect("answers")
+    );
+    let moves = stage.store.transitions(stage.scope(), "a".to_owned(), 10).await.expect("answers");
+    let moves: Vec<&str> = moves.iter().rev().map(|one| one.to.as_str()).collect();
+    assert_eq!(moves, ["open", "half_open", "closed", "open", "closed"]);
+    let events = stage.events("breaker.moved").await;
+    let told = moves.iter().map(|to| format!("the circuit breaker of `a` is {}", to.replace('_', " ")));
+    assert_eq!(events, told.collect::<Vec<_>>());
+}
+
 /// Verdicts that were made before a probe was taken cannot take it again.
 pub async fn a_probe_is_not_taken_twice<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
@@ -153,6 +180,49 @@ pub async fn a_limit_in_flight_lets_runs_wait<B: Backend>(backend: &B) {
     stage.settle(runs[0], Outcome::Succeeded, at("10:01:05")).await;
     assert_eq!(stage.admit(at("10:01:05")).await, [runs[1]]);
     assert_eq!(stage.status(runs[1]).await, "enqueued");
+}
+
+/// What a run waited for is kept when it starts and when it ends, and what it waited for does not wake it again.
+pub async fn what_a_run_waited_for_is_kept<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.limits(r#"{"runs_in_flight":2,"over":"wait"}"#).await;
+    for name in ["a", "b", "c"] {
+        stage.create(cron(name, "1 10 * * *"), at("10:00:05")).await;
+    }
+    let runs = stage.admit(at("10:01:00")).await;
+    let last = runs[2];
+    let waited = async || stage.run(last).await.run.waited.map(|waiting| (waiting.wait, waiting.since));
+    let kept = Some((Wait::Limit { limit: OrgLimit::InFlight }, at("10:01:00")));
+    assert_eq!((stage.status(last).await.as_str(), waited().await), ("waiting", kept.clone()));
+    stage.settle(runs[0], Outcome::Succeeded, at("10:01:05")).await;
+    assert_eq!(stage.admit(at("10:01:05")).await, [last]);
+    assert_eq!((stage.status(last).await.as_str(), waited().await), ("enqueued", kept.clone()));
+    stage.settle(runs[1], Outcome::Succeeded, at("10:01:10")).await;
+    let due = stage.due(at("10:01:10")).await;
+    assert!(due.rows.is_empty() && due.expired.is_empty(), "it is in flight: {:?}", due.expired);
+    stage.settle(last, Outcome::Succeeded, at("10:01:15")).await;
+    assert_eq!((stage.status(last).await.as_str(), waited().await), ("success", kept));
+}
+
+/// A run that took its turn is no more among those that wait for theirs.
+pub async fn whoever_had_its_turn_does_not_wait_any_more<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let queued = cron("one", "*/20 * * * * *").policy(|policy| {
+        policy.overlap = Overlap::Queue;
+        policy.retry_after = Some(seconds(30));
+    });
+    stage.create(queued, at("10:00:05")).await;
+    let first = stage.admit(at("10:00:20")).await[0];
+    let second = stage.admit(at("10:00:40")).await[0];
+    stage.settle(first, Outcome::Succeeded, at("10:00:45")).await;
+    assert_eq!(stage.admit(at("10:00:45")).await, [second]);
+    stage.settle(second, Outcome::Exited { code: 1 }, at("10:00:50")).await;
+    assert_eq!(stage.status(second).await, "retrying/exit_code");
+    let due = stage.due(at("10:01:00")).await;
+    let lane = due.world.lanes.values().next().cloned().unwrap_or_default();
+    assert!(lane.waiting.is_empty() && lane.in_flight.is_empty(), "{lane:?}");
+    let waited = stage.run(second).await.run.waited.map(|waiting| waiting.wait);
+    assert_eq!(waited, Some(Wait::Turn { behind: first }));
 }
 
 /// Places under a limit are counted in the transaction that takes them.

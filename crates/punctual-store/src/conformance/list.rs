@@ -155,6 +155,24 @@ pub async fn events_are_listed_and_filtered<B: Backend>(backend: &B) {
     assert_eq!(count(AuditFilter { until: Some(at("10:00:06")), ..none() }).await, 2);
 }
 
+/// What belongs to the installation is in nobody's log, and sealed like any other.
+pub async fn events_of_the_installation_are_no_tenants<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let event = punctual_plan::Event::ClockStepped { node: "n1".to_owned(), by: super::stage::seconds(-90) };
+    stage.store.note(at("10:00:05"), event).await.expect("answers");
+    assert!(stage.events("clock").await.is_empty());
+    let installation = stage.other(crate::INSTALLATION).await;
+    let kind = Some("clock.".to_owned());
+    let filter = AuditFilter { kind, since: Some(at("10:00:00")), ..AuditFilter::default() };
+    let listed = stage.store.audit(installation.clone(), filter, Cut::first(10)).await.expect("answers");
+    let told: Vec<_> =
+        listed.rows.iter().map(|row| (row.at, row.kind.as_str(), row.detail.as_str())).collect();
+    let detail = "the clock of node `n1` was set back by 90.000 s";
+    assert_eq!(told, [(at("10:00:05"), "clock.stepped", detail)]);
+    stage.store.seal_audit(100).await.expect("answers");
+    assert_eq!(stage.store.verify_audit(installation).await.expect("answers").unsealed, 0);
+}
+
 /// Counts are those of the org.
 pub async fn counts_are_those_of_the_scope<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

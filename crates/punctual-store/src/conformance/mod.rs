@@ -10,10 +10,12 @@ pub mod claim;
 pub mod copy;
 pub mod document;
 pub mod effect;
+pub mod executor;
 pub mod isolation;
 pub mod keep;
 pub mod list;
 pub mod live;
+mod made;
 pub mod model;
 pub mod node;
 pub mod plan;
@@ -65,6 +67,9 @@ macro_rules! conformance {
                 a_stale_plan_writes_no_range,
                 a_slept_through_row_is_closed_with_its_event,
                 a_late_row_that_is_caught_up_fires_later,
+                armed_ticks_that_were_slept_through_are_one_decision,
+                a_row_that_has_started_is_not_closed_by_a_plan,
+                only_active_schedules_are_decided,
                 a_suppressed_tick_waits_with_its_verdict,
                 plannable_schedules_come_in_the_order_of_their_time,
                 plannable_schedules_keep_to_the_shards,
@@ -92,6 +97,7 @@ macro_rules! conformance {
                 a_message_is_written_with_its_admission,
                 an_unanswered_run_expires,
                 a_forced_run_starts_beside_the_other,
+                a_run_carries_what_its_request_adds,
                 due_rows_keep_to_the_shards,
                 a_due_row_brings_what_its_launch_needs,
                 a_late_row_of_an_undecided_schedule_is_told,
@@ -103,7 +109,10 @@ macro_rules! conformance {
                 a_shared_lane_is_not_taken_twice,
                 a_breaker_has_a_single_probe,
                 a_probe_is_not_taken_twice,
+                every_move_of_a_breaker_is_told_alike,
                 a_limit_in_flight_lets_runs_wait,
+                what_a_run_waited_for_is_kept,
+                whoever_had_its_turn_does_not_wait_any_more,
                 a_place_under_a_limit_is_not_taken_twice,
                 a_limit_per_minute_lets_runs_wait_for_the_next,
                 a_limit_may_skip_instead,
@@ -152,6 +161,7 @@ macro_rules! conformance {
                 an_edit_closes_what_is_due_and_leaves_what_runs,
                 a_pause_cancels_pending_retries,
                 a_pause_is_accounted_for_when_it_ends,
+                maintenance_is_accounted_for_by_its_own_name,
                 a_resumption_catches_up_by_its_policy,
                 a_deletion_frees_the_name_and_keeps_the_history,
                 a_deleted_schedule_cannot_be_changed,
@@ -192,6 +202,15 @@ macro_rules! conformance {
                 a_cancelled_run_is_taken_from_its_worker,
                 a_worker_of_another_org_gets_nothing,
             }
+            executor {
+                an_executor_speaks_for_a_run_by_its_token,
+                a_report_before_the_answer_counts,
+                a_run_that_an_executor_has_taken_is_not_in_doubt,
+                each_attempt_has_a_token_of_its_own,
+                an_executor_that_never_reports_is_given_up,
+                an_executor_of_another_org_says_nothing,
+                a_target_that_is_gone_disables_its_schedule,
+            }
             list {
                 schedules_come_by_name_in_pages,
                 schedules_are_filtered,
@@ -201,6 +220,7 @@ macro_rules! conformance {
                 runs_are_filtered,
                 events_are_listed_and_filtered,
                 counts_are_those_of_the_scope,
+                events_of_the_installation_are_no_tenants,
             }
             document {
                 a_document_replaces_its_own_version,

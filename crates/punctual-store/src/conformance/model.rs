@@ -194,6 +194,7 @@ impl<S: Store> Told<'_, S> {
                 continue;
             }
             if !self.stage.due(self.now).await.rows.is_empty() {
+                self.stage.decide(self.now).await;
                 self.admit().await;
                 continue;
             }

@@ -5,7 +5,9 @@ use punctual_time::{Anchor, Weekdays};
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, every, seconds};
-use crate::{Ask, BATCH_MAX, Commit, Cut, RunFilter, SHARDS, ScheduleWrite, Shards, Store, Whose, Write};
+use crate::{
+    Ask, BATCH_MAX, Commit, Cut, PlanCommit, RunFilter, SHARDS, ScheduleWrite, Shards, Store, Whose, Write,
+};
 
 /// The first window is armed in the transaction that makes the schedule.
 pub async fn a_created_schedule_has_its_first_window_armed<B: Backend>(backend: &B) {
@@ -131,6 +133,75 @@ pub async fn a_late_row_that_is_caught_up_fires_later<B: Backend>(backend: &B) {
     assert_eq!(row.run.scheduled_for, at("10:00:20"));
     assert!(row.run.fire_at >= at("10:02:10"), "{}", row.run.fire_at);
     assert!(stage.events("schedule.caught_up").await.len() == 1);
+}
+
+/// Ticks that were armed and slept through, with nothing unplanned behind them, are one decision: a run for all of them
+/// or none, `missed_audit_max` events and one that sums up the rest.
+pub async fn armed_ticks_that_were_slept_through_are_one_decision<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    for (name, catch_up, grace) in
+        [("once", CatchUp::RunOnce, 60), ("near", CatchUp::Skip, 60), ("far", CatchUp::Skip, 0)]
+    {
+        let schedule = cron(name, "* * * * * *").policy(|policy| {
+            policy.catch_up = catch_up;
+            policy.grace = seconds(grace);
+            policy.missed_audit_max = 3;
+        });
+        stage.create(schedule, at("10:00:00")).await;
+    }
+    let now = at("10:00:20") + jiff::SignedDuration::from_millis(500);
+    assert!(stage.plans(now).await.is_empty(), "nothing wants planning");
+    stage.decide(now).await;
+    assert!(stage.due(now).await.stretches().is_empty(), "it is decided once");
+    stage.admit(now).await;
+    for (name, fired, code) in [("once", 1, "caught_up"), ("near", 1, "overtaken"), ("far", 0, "outage")] {
+        let rows = stage.runs(name).await;
+        let fires = rows.iter().filter(|row| row.run.state.status().is_in_flight()).count();
+        let missed = rows.iter().filter(|row| row.run.state.reason().is_some_and(|why| why.code() == code));
+        assert_eq!((fires, missed.count()), (fired, 20 - fired), "{name}: {}", stage.ledger(name).await);
+    }
+    let told = stage.events("schedule.missed").await;
+    let more = |count: usize, last: &str| {
+        format!("{count} more ticks from 2026-01-01T10:00:04Z to 2026-01-01T10:00:{last}Z were missed")
+    };
+    let sums: Vec<&String> = told.iter().filter(|event| event.contains("more ticks")).collect();
+    assert_eq!(
+        (told.len(), sums),
+        (12, vec![&more(16, "19"), &more(16, "19"), &more(17, "20")]),
+        "{told:#?}"
+    );
+    assert_eq!(stage.events("schedule.caught_up").await, ["1 run for 20 late ticks"; 2]);
+}
+
+/// A row that was started before its plan could close it runs on, and no event says otherwise.
+pub async fn a_row_that_has_started_is_not_closed_by_a_plan<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let key = stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    let batch = stage.store.decidable(at("10:00:45"), vec![key]).await.expect("the store answers");
+    let plan = punctual_plan::plan(&batch.ready[0].subject(None), punctual_plan::Window::at(at("10:00:45")));
+    assert_eq!((plan.closed.len(), plan.refired.len()), (1, 1));
+    let first = stage.admit(at("10:00:20")).await[0];
+    let (ready, one) = (&batch.ready[0], batch.ready[0].definition.clone());
+    let commit = PlanCommit { schedule: key, org: ready.org, definition: one, from: ready.cursor, plan };
+    assert_eq!(stage.commit(vec![commit], at("10:00:45")).await, [Commit::Done]);
+    assert_eq!(stage.status(first).await, "enqueued");
+    assert!(stage.events("schedule.missed").await.is_empty());
+}
+
+/// A schedule that is not active, or is gone, is not decided.
+pub async fn only_active_schedules_are_decided<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let mut keys = Vec::new();
+    for name in ["on", "off", "gone"] {
+        keys.push(stage.create(cron(name, "*/20 * * * * *"), at("10:00:05")).await);
+    }
+    let pause = stage.pause("off", at("10:00:06")).await;
+    let deletion = stage.deletion("gone", at("10:00:06")).await;
+    stage.write(pause).await;
+    stage.write(deletion).await;
+    let batch = stage.store.decidable(at("10:00:45"), keys.clone()).await.expect("the store answers");
+    let found: Vec<_> = batch.ready.iter().map(|one| (one.schedule, one.late.len())).collect();
+    assert_eq!(found, [(keys[0], 2)]);
 }
 
 /// A skip that is known ahead waits for its instant with its verdict.

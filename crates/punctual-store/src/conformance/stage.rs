@@ -5,88 +5,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Action, Before, Change, Changed, Fence, OrgKey, Origin, Outcome, Pace, Plan, Policy, Process, RunKey,
-    Schedule, ScheduleId, ScheduleKey, Status, Subject, When, Window, admit, change, plan, resume,
+    Before, Change, Changed, Fence, OrgKey, Origin, Outcome, Pace, Plan, RunKey, Schedule, ScheduleKey,
+    Status, Subject, When, Window, admit, change, plan, resume,
 };
-use punctual_time::{Cron, Interval, Timing, Zone};
-use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::Backend;
+pub use super::made::{Shape, at, cron, every, following, id_of, seconds};
 use super::turn::{Fate, Turn};
 use crate::{
     AdmitCommit, Ask, AttemptToken, AuditFilter, Batch, BatchId, Commit, Cut, DocumentKind, DueBatch, Error,
     NewDocument, Node, PlanCommit, Report, RunFilter, RunRow, ScheduleRow, ScheduleWrite, Scope, Selector,
     Settled, Store, Write, Written, timing,
 };
-
-/// A time of one fixed day, which is a Thursday.
-pub fn at(text: &str) -> Timestamp {
-    format!("2026-01-01T{text}Z").parse().expect("a time of day")
-}
-
-/// A length of time.
-pub fn seconds(count: i64) -> SignedDuration {
-    SignedDuration::from_secs(count)
-}
-
-/// An id that is the same for the same name.
-pub fn id_of(name: &str) -> ScheduleId {
-    let hash = Sha256::digest(name);
-    ScheduleId(Uuid::from_slice(&hash[..16]).expect("an id has 16 bytes"))
-}
-
-/// A cron schedule in UTC that runs a program.
-pub fn cron(name: &str, spec: &str) -> Schedule {
-    let parsed = spec.parse::<Cron>().expect("the suite's specs are valid");
-    Schedule { spec: spec.to_owned(), ..made(name, Timing::new(parsed, Zone::utc())) }
-}
-
-/// An interval.
-pub fn every(name: &str, spec: &str) -> Schedule {
-    let spec = spec.parse::<Interval>().expect("the suite's intervals are valid");
-    made(name, Timing { created_at: at("10:00:00"), ..Timing::new(spec, Zone::utc()) })
-}
-
-fn made(name: &str, timing: Timing) -> Schedule {
-    let mut schedule = Schedule::new(id_of(name), name, timing, Action::Process(Process::new(["true"])));
-    schedule.owner.org_id = "acme".to_owned();
-    schedule
-}
-
-/// A schedule that follows another.
-pub fn following(name: &str, chain: punctual_plan::Chain) -> Schedule {
-    Schedule { when: When::Chain(chain), ..cron(name, "0 0 1 1 *") }
-}
-
-/// Changes to a schedule, one after the other.
-pub trait Shape {
-    /// With another policy.
-    fn policy(self, change: impl FnOnce(&mut Policy)) -> Schedule;
-    /// With other ticks.
-    fn timing(self, change: impl FnOnce(&mut Timing)) -> Schedule;
-    /// With another target.
-    fn action(self, action: Action) -> Schedule;
-}
-
-impl Shape for Schedule {
-    fn policy(mut self, change: impl FnOnce(&mut Policy)) -> Schedule {
-        change(Arc::make_mut(&mut self.policy));
-        self
-    }
-
-    fn timing(mut self, change: impl FnOnce(&mut Timing)) -> Schedule {
-        if let When::Ticks(timing) = &mut self.when {
-            change(timing);
-        }
-        self
-    }
-
-    fn action(mut self, action: Action) -> Schedule {
-        Arc::make_mut(&mut self.target).action = action;
-        self
-    }
-}
 
 /// A node with its org, on a store.
 pub struct Stage<S> {
@@ -231,6 +162,11 @@ impl<S: Store> Stage<S> {
     /// What pauses a schedule.
     pub async fn pause(&self, name: &str, now: Timestamp) -> ScheduleWrite {
         let status = Status::PausedManual { by: "ada".to_owned(), note: "a note".to_owned() };
+        self.leaving(name, status, now).await
+    }
+
+    /// What takes a schedule out of `active`.
+    pub async fn leaving(&self, name: &str, status: Status, now: Timestamp) -> ScheduleWrite {
         let (row, changed) = self.turned(name, &Change::Leave(status.clone()), now).await;
         write(now, Turn { status: Some(status), ..Turn::of(&row, changed) }.into())
     }
@@ -292,6 +228,7 @@ impl<S: Store> Stage<S> {
                 scheduled_for: second,
                 fire_at: now,
                 is_forced: false,
+                payload: None,
             },
         )
     }
@@ -309,14 +246,7 @@ impl<S: Store> Stage<S> {
     /// Plans what wants planning, without writing it.
     pub async fn plans(&self, now: Timestamp) -> Vec<PlanCommit> {
         let batch = self.store.plannable(Ask::all(now)).await.expect("the store answers");
-        let commit = |ready: &crate::Plannable| PlanCommit {
-            schedule: ready.schedule,
-            org: ready.org,
-            definition: Arc::clone(&ready.definition),
-            from: ready.cursor,
-            plan: plan(&ready.subject(None), Window::at(now)),
-        };
-        batch.ready.iter().map(commit).collect()
+        batch.ready.iter().map(|ready| planned(ready, now)).collect()
     }
 
     /// Writes plans.
@@ -328,6 +258,14 @@ impl<S: Store> Stage<S> {
     pub async fn plan(&self, now: Timestamp) -> Vec<Commit> {
         let plans = self.plans(now).await;
         self.commit(plans, now).await
+    }
+
+    /// Lets several late ticks of a schedule be one decision, as a node does before it admits.
+    pub async fn decide(&self, now: Timestamp) {
+        let stretches = self.due(now).await.stretches().into_iter().collect();
+        let batch = self.store.decidable(now, stretches).await.expect("the store answers");
+        let plans = batch.ready.iter().map(|ready| planned(ready, now)).collect();
+        self.commit(plans, now).await;
     }
 
     /// What is due.
@@ -456,6 +394,17 @@ impl<S: Store> Stage<S> {
             now: at("09:00:00"),
         };
         self.store.put_document(self.scope(), document).await.expect("limits are written");
+    }
+}
+
+/// The plan of a schedule.
+fn planned(ready: &crate::Plannable, now: Timestamp) -> PlanCommit {
+    PlanCommit {
+        schedule: ready.schedule,
+        org: ready.org,
+        definition: Arc::clone(&ready.definition),
+        from: ready.cursor,
+        plan: plan(&ready.subject(None), Window::at(now)),
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod shared;
 mod target;
+mod webhook;
 mod when;
 
 use std::fmt;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use jiff::SignedDuration;
 use punctual_plan::{
-    Action, BreakerRule, KILL_AFTER, Object, Process, ProcessLimits, Queue, Target, Webhook,
+    Action, BreakerRule, Executor, KILL_AFTER, Object, Process, ProcessLimits, Queue, Target, Workflow,
 };
 use serde::{Deserialize, Serialize};
 
+use super::webhook::WrittenWebhook;
 use super::{Unreadable, millis};
 
 #[derive(Serialize, Deserialize)]
@@ -23,17 +24,7 @@ pub(super) struct Written {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum WrittenAction {
     Process(WrittenProcess),
-    Webhook {
-        url: String,
-        method: String,
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        headers: BTreeMap<String, String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        body: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        secret: Option<String>,
-        cloud_events: String,
-    },
+    Webhook(WrittenWebhook),
     Queue {
         queue: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +43,8 @@ enum WrittenAction {
     Workflow {
         workflow_id: String,
         version: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        executor: Option<Box<WrittenAction>>,
     },
     Callback {
         task: String,
@@ -146,14 +139,7 @@ impl WrittenAction {
     fn of(action: &Action) -> Self {
         match action.clone() {
             Action::Process(process) => Self::Process(WrittenProcess::of(process)),
-            Action::Webhook(webhook) => Self::Webhook {
-                url: webhook.url,
-                method: webhook.method.name().to_owned(),
-                headers: webhook.headers,
-                body: webhook.body,
-                secret: webhook.secret,
-                cloud_events: webhook.cloud_events.name().to_owned(),
-            },
+            Action::Webhook(webhook) => Self::Webhook(WrittenWebhook::of(webhook)),
             Action::Queue(queue) => Self::Queue {
                 queue: queue.queue,
                 worker_type: queue.worker_type,
@@ -164,7 +150,14 @@ impl WrittenAction {
                 config: queue.config,
             },
             Action::Message { message } => Self::Message { message },
-            Action::Workflow { workflow_id, version } => Self::Workflow { workflow_id, version },
+            Action::Workflow(Workflow { workflow_id, version, executor }) => {
+                let executor = executor.map(|executor| match executor {
+                    Executor::Process(process) => Action::Process(process),
+                    Executor::Webhook(webhook) => Action::Webhook(webhook),
+                });
+                let executor = executor.map(|action| Box::new(Self::of(&action)));
+                Self::Workflow { workflow_id, version, executor }
+            }
             Action::Callback { task } => Self::Callback { task },
             // The enum is open to later versions of the crate, which is built together with this one.
             other => unreachable!("a {} has no written form", other.kind()),
@@ -174,21 +167,25 @@ impl WrittenAction {
     fn read(self) -> Result<Action, Unreadable> {
         Ok(match self {
             Self::Process(process) => Action::Process(process.read()),
-            Self::Webhook { url, method, headers, body, secret, cloud_events } => Action::Webhook(Webhook {
-                url,
-                method: method.parse()?,
-                headers,
-                body,
-                secret,
-                cloud_events: cloud_events.parse()?,
-            }),
+            Self::Webhook(webhook) => Action::Webhook(webhook.read()?),
             Self::Queue { queue, worker_type, prompt, repo_url, branch, context, config } => {
                 Action::Queue(Queue { queue, worker_type, prompt, repo_url, branch, context, config })
             }
             Self::Message { message } => Action::Message { message },
-            Self::Workflow { workflow_id, version } => Action::Workflow { workflow_id, version },
+            Self::Workflow { workflow_id, version, executor } => {
+                let executor = executor.map(|written| read_executor(*written)).transpose()?;
+                Action::Workflow(Workflow { workflow_id, version, executor })
+            }
             Self::Callback { task } => Action::Callback { task },
         })
+    }
+}
+
+fn read_executor(written: WrittenAction) -> Result<Executor, Unreadable> {
+    match written.read()? {
+        Action::Process(process) => Ok(Executor::Process(process)),
+        Action::Webhook(webhook) => Ok(Executor::Webhook(webhook)),
+        other => Err(Unreadable(format!("a {} cannot execute workflows", other.kind()))),
     }
 }
 
@@ -204,6 +201,16 @@ mod tests {
         let text = serde_json::to_string(&WrittenAction::of(action)).expect("it can be written");
         assert_eq!(text, expected);
         assert_eq!(read(&text), *action);
+    }
+
+    #[test]
+    fn a_workflow_reads_back_with_its_executor() {
+        let mut workflow = Workflow::new("report", 3);
+        let plain = r#"{"type":"workflow","workflow_id":"report","version":3}"#;
+        check(&Action::Workflow(workflow.clone()), plain);
+        workflow.executor = Some(Executor::Process(Process::new(["dag"])));
+        let own = r#"{"type":"workflow","workflow_id":"report","version":3,"executor":{"type":"process","argv":["dag"]}}"#;
+        check(&Action::Workflow(workflow), own);
     }
 
     #[test]
@@ -224,5 +231,30 @@ mod tests {
             &Action::Process(process),
             r#"{"type":"process","argv":["report"],"user":"nobody","limits":{"memory":1,"cpu_seconds":2,"open_files":3,"processes":4,"file_size":5},"nice":-5,"kill_after_ms":20000}"#,
         );
+    }
+
+    #[test]
+    fn a_web_request_reads_back_as_it_was_and_what_is_default_is_left_out() {
+        let mut webhook = punctual_plan::Webhook::new("https://example.com");
+        let plain = r#"{"type":"webhook","url":"https://example.com","method":"POST","cloud_events":"off"}"#;
+        check(&Action::Webhook(webhook.clone()), plain);
+        webhook.method = punctual_plan::Method::Put;
+        webhook.headers.insert("x-team".to_owned(), "data".to_owned());
+        webhook.body = Some("{{ run_id }}".to_owned());
+        webhook.secrets = vec!["new".to_owned(), "old".to_owned()];
+        webhook.cloud_events = punctual_plan::CloudEvents::Binary;
+        webhook.timeout = SignedDuration::from_secs(3);
+        webhook.connect_timeout = SignedDuration::from_millis(500);
+        webhook.redirects = 0;
+        webhook.client_certificate = Some("c".to_owned());
+        webhook.client_key = Some("k".to_owned());
+        webhook.ca_certificate = Some("a".to_owned());
+        check(
+            &Action::Webhook(webhook),
+            r#"{"type":"webhook","url":"https://example.com","method":"PUT","headers":{"x-team":"data"},"body":"{{ run_id }}","secrets":["new","old"],"cloud_events":"binary","timeout_ms":3000,"connect_timeout_ms":500,"redirects":0,"client_certificate":"c","client_key":"k","ca_certificate":"a"}"#,
+        );
+        let one = r#"{"type":"webhook","url":"u","method":"POST","secret":"key","cloud_events":"off"}"#;
+        let Action::Webhook(read) = read(one) else { panic!("a web request") };
+        assert_eq!(read.secrets, ["key"], "as it was written before a target could have several");
     }
 }

@@ -13,10 +13,10 @@ use super::data::Data;
 use super::life::Ending;
 use super::table::{BreakerRecord, Kept, MessageRecord, RunRecord};
 use super::world::minute_of;
-use crate::stored::{floats_on, message_body, message_id};
+use crate::stored::{Letter, floats_on, letter_of, wait_look_at};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
-    Launchable, Report, to_microsecond,
+    Illegible, Launchable, Report, to_microsecond,
 };
 
 impl Data {
@@ -52,7 +52,11 @@ impl Data {
         for key in chosen {
             match self.due_row(key) {
                 Ok(row) => batch.rows.extend(row),
-                Err(error) => batch.unreadable.push((key, error)),
+                Err(error) => {
+                    let schedule = self.runs.get(&key).map(|run| run.schedule);
+                    let illegible = |schedule| Illegible { run: key, schedule, error };
+                    batch.unreadable.extend(schedule.map(illegible));
+                }
             }
         }
         batch.world = self.world(&batch.rows, ask.now);
@@ -78,7 +82,7 @@ impl Data {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             verdict: run.reason.clone().filter(|_| run.status == RunStatus::Scheduled),
-            waiting: run.wait.clone().filter(|_| run.status == RunStatus::Waiting),
+            waiting: run.waiting().cloned(),
             attempt: run.attempt + 1,
             upstream: self.upstream(run),
             is_forced: run.is_forced,
@@ -94,7 +98,7 @@ impl Data {
         if let Some(why) = self.unusable(run.org, definition) {
             return Err(Error::corrupt(why));
         }
-        Ok(Launchable {
+        let launch = Launchable {
             run: key,
             schedule: run.schedule,
             org: run.org,
@@ -104,7 +108,8 @@ impl Data {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             attempt,
-        })
+        };
+        Ok(launch.carrying(run.payload.clone()))
     }
 
     pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
@@ -215,14 +220,14 @@ impl Data {
             row.started_at = None;
             row.look_at = Some(deadline);
             row.reason = None;
-            row.wait = None;
             row.token = None;
+            row.executor_run_id = None;
             row.queue = queue;
         });
         self.count_start(run, now);
         let launch = Launchable { attempt, ..commit.row.launch.clone() };
-        if let Some(body) = message_body(&launch) {
-            self.send(&launch, MessageBody { body, at: now });
+        if let Some(letter) = letter_of(&launch, now) {
+            self.send(&launch, letter, now);
         }
         let max = commit.admission.claims.iter().find_map(|claim| match claim {
             Claim::MaxRuns(schedule, max) => Some((*schedule, *max)),
@@ -255,15 +260,15 @@ impl Data {
         });
     }
 
-    fn send(&mut self, launch: &Launchable, message: MessageBody) {
+    fn send(&mut self, launch: &Launchable, letter: Letter, now: Timestamp) {
         self.outbox_last += 1;
         let record = MessageRecord {
             org: launch.org,
             run: launch.run,
             attempt: launch.attempt,
-            message_id: message_id(launch),
-            body: message.body,
-            at: message.at,
+            message_id: letter.id,
+            body: letter.body,
+            at: now,
             position: None,
         };
         self.outbox.insert(self.outbox_last, record);
@@ -293,14 +298,8 @@ impl Data {
             since: to_microsecond(waiting.since),
             deadline: to_microsecond(waiting.deadline),
         };
-        let look_at = match &waiting.wait {
-            Wait::Limit { limit: OrgLimit::PerMinute } => {
-                let next = Timestamp::from_second((minute_of(now) + 1) * 60).unwrap_or(waiting.deadline);
-                waiting.deadline.min(next)
-            }
-            _ if self.is_over(run, &waiting.wait, now) => to_microsecond(now),
-            _ => waiting.deadline,
-        };
+        let is_over = self.is_over(run, &waiting.wait, now);
+        let look_at = to_microsecond(if is_over { now } else { wait_look_at(&waiting, now) });
         self.change_run(run, |row| {
             row.status = RunStatus::Waiting;
             row.wait = Some(waiting);
@@ -324,7 +323,7 @@ impl Data {
             Wait::Limit { limit: OrgLimit::InFlight } => self
                 .org_use(row.org, now)
                 .is_none_or(|used| used.limits.in_flight_max.is_none_or(|max| used.in_flight < max)),
-            Wait::Limit { limit: OrgLimit::PerMinute } => false,
+            Wait::Limit { limit: OrgLimit::PerMinute } | Wait::Room { .. } => false,
         }
     }
 
@@ -377,12 +376,6 @@ impl Data {
             }
         }
     }
-}
-
-/// What a message says, and when it was written.
-struct MessageBody {
-    body: String,
-    at: Timestamp,
 }
 
 /// Takes one row of each org in turn, so that no org's herd delays another's.

@@ -186,7 +186,7 @@ impl Data {
             let count = self.org_in_flight.entry(before.org).or_default();
             *count = count.saturating_sub(1);
         }
-        if let Some(waiting) = &before.wait {
+        if let Some(waiting) = before.waiting() {
             let (kind, what) = wait_columns(&waiting.wait);
             self.waiting.remove(&(before.org, kind, what, key));
         }
@@ -216,7 +216,7 @@ impl Data {
             }
             *self.org_in_flight.entry(record.org).or_default() += 1;
         }
-        if let Some(waiting) = &record.wait {
+        if let Some(waiting) = record.waiting() {
             let (kind, what) = wait_columns(&waiting.wait);
             self.waiting.insert((record.org, kind, what, key));
         }

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Breaker, EntryState, Event, NonFire, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey, RunStatus,
-    ScheduleKey, Status, When, end_event, plan_events,
+    Breaker, EntryState, Event, NonFire, Noted, Object, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey,
+    RunStatus, ScheduleKey, Status, end_event, plan_events,
 };
 use punctual_time::{Anchor, Spec};
 
 use super::data::Data;
 use super::table::{BreakerRecord, Definition, EventRecord, RangeRecord, RunRecord, TransitionRecord};
-use crate::to_microsecond;
+use crate::{INSTALLATION, to_microsecond};
 
 /// A row to be written.
 pub(super) struct NewRow {
@@ -20,6 +20,7 @@ pub(super) struct NewRow {
     pub(super) fire_at: Timestamp,
     pub(super) verdict: Option<Reason>,
     pub(super) is_forced: bool,
+    pub(super) payload: Option<Object>,
     pub(super) tz: i64,
 }
 
@@ -75,6 +76,13 @@ impl Data {
         });
     }
 
+    /// Notes an event that belongs to no tenant.
+    pub(super) fn note_of_installation(&mut self, event: &Event, now: Timestamp) {
+        let org = self.org_of(INSTALLATION);
+        let (kind, detail) = (event.name().to_owned(), event.to_string());
+        self.record(EventRecord { org, at: now, actor: None, kind, schedule: None, run: None, detail });
+    }
+
     /// Notes any event.
     pub(super) fn record(&mut self, event: EventRecord) {
         self.event_last += 1;
@@ -108,6 +116,7 @@ impl Data {
             started_at: None,
             completed_at: None,
             executor_run_id: None,
+            payload: new.payload,
         };
         Some(self.insert_run(record))
     }
@@ -115,15 +124,16 @@ impl Data {
     /// Writes what a plan says, with the cursor, under the valid definition.
     pub(super) fn write_plan(&mut self, schedule: ScheduleKey, plan: &Plan, moment: Moment) {
         let Some(definition) = self.present(schedule).cloned() else { return };
-        if let When::Ticks(timing) = &definition.when {
-            for event in plan_events(plan, timing, &definition.policy, moment.now) {
-                self.note(schedule, &event, moment.now);
-            }
+        let is_open = |run: &RunKey| self.runs.get(run).is_some_and(RunRecord::is_unlaunched);
+        let closed = plan.closed.iter().map(|closed| closed.run);
+        let done = plan.without(&closed.filter(|run| !is_open(run)).collect::<Vec<_>>());
+        for Noted { run, event } in
+            plan_events(&done, definition.when.timing(), &definition.policy, moment.now)
+        {
+            self.note_about((schedule, run), &event, moment.now);
         }
-        for closed in &plan.closed {
-            if self.runs.get(&closed.run).is_some_and(RunRecord::is_unlaunched) {
-                self.end(closed.run, &closed.end, moment.now);
-            }
+        for closed in &done.closed {
+            self.close(closed.run, Ending::from(&closed.end), moment.now);
         }
         for refired in &plan.refired {
             let fire_at = to_microsecond(refired.fire_at);
@@ -169,6 +179,7 @@ impl Data {
             fire_at: entry.fire_at,
             verdict,
             is_forced: false,
+            payload: None,
             tz: moment.tz,
         });
         if let (Some(Ok(run)), Some(end)) = (armed, end) {
@@ -192,7 +203,6 @@ impl Data {
             row.reason = ending.reason;
             row.completed_at = Some(at);
             row.look_at = None;
-            row.wait = None;
             row.token = None;
         });
         self.wake(run, now);

@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 use tokio::sync::Notify;
 
 use crate::*;
@@ -158,6 +158,10 @@ impl Store for Memory {
         self.read("asking for the time", |data| Ok(data.now()))
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.read("looking at late schedules", |data| Ok(data.decidable(now, &schedules)))
+    }
+
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         self.read("looking for what wants planning", |data| Ok(data.plannable(&ask)))
     }
@@ -249,6 +253,13 @@ impl Store for Memory {
         self.read("looking for runs that ended", |data| Ok(data.ended(&attempts)))
     }
 
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.write("noting an event", |data| {
+            data.note_of_installation(&event, at);
+            Ok(())
+        })
+    }
+
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
         self.write("keeping output", |data| {
             data.note_output(fence, &shown);
@@ -262,6 +273,14 @@ impl Store for Memory {
 
     async fn extend_lease(&self, scope: Scope, held: Held) -> Result<Commit, Error> {
         self.write("extending a lease", |data| Ok(data.extend_lease(&scope, &held)))
+    }
+
+    async fn entrust(&self, fence: Fence, entrusted: Entrusted) -> Result<Commit, Error> {
+        self.write("giving an attempt its token", |data| Ok(data.entrust(fence, &entrusted)))
+    }
+
+    async fn begin(&self, scope: Scope, begun: Begun) -> Result<Commit, Error> {
+        self.write("noting that a run was taken", |data| Ok(data.begin(&scope, &begun)))
     }
 
     async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {

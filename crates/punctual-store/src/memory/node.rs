@@ -135,9 +135,16 @@ impl Data {
         let mut taken = Vec::with_capacity(orphans.len());
         for (held_by, key) in orphans {
             self.change_run(key, |run| run.fence = Some(fence));
-            let attempt = self.runs[&key].attempt;
+            let run = &self.runs[&key];
+            let is_taken =
+                run.status == RunStatus::Running && run.token.is_some() && run.executor_run_id.is_some();
+            let attempt = run.attempt;
             // One whose definition cannot be read any more is left to its deadline.
-            taken.extend(self.launchable(key, attempt).ok().map(|launch| Orphan { launch, held_by }));
+            taken.extend(self.launchable(key, attempt).ok().map(|launch| Orphan {
+                launch,
+                held_by,
+                is_taken,
+            }));
         }
         Ok(taken)
     }

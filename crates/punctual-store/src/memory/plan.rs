@@ -48,6 +48,22 @@ impl Data {
         batch
     }
 
+    pub(super) fn decidable(&self, now: Timestamp, schedules: &[ScheduleKey]) -> PlannableBatch {
+        let mut batch = PlannableBatch::default();
+        let is_active = |schedule: &&ScheduleKey| {
+            let state = self.states.get(schedule).filter(|state| state.spent_at.is_none());
+            let is_living = self.schedules.get(schedule).is_some_and(|one| one.deleted_at.is_none());
+            is_living && state.is_some_and(|state| state.status.is_active())
+        };
+        for schedule in schedules.iter().filter(is_active) {
+            match self.ready(*schedule, now) {
+                Ok(ready) => batch.ready.extend(ready),
+                Err(error) => batch.unreadable.push((*schedule, error)),
+            }
+        }
+        batch
+    }
+
     fn ready(&self, schedule: ScheduleKey, now: Timestamp) -> Result<Option<Plannable>, Error> {
         let (Some(record), Some(state)) = (self.schedules.get(&schedule), self.states.get(&schedule)) else {
             return Ok(None);

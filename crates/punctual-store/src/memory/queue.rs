@@ -1,12 +1,13 @@
 //! The queue: workers take admitted runs, each under a token of its own.
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{OrgKey, RunKey, RunStatus};
+use punctual_plan::{Fence, OrgKey, RunKey, RunStatus};
 use sha2::{Digest, Sha256};
 
 use super::data::Data;
+use super::table::RunRecord;
 use crate::stored::hex;
-use crate::{ANSWER_MARGIN_S, Commit, Held, Leased, Scope, Worker, to_microsecond};
+use crate::{ANSWER_MARGIN_S, Begun, Commit, Entrusted, Held, Leased, Scope, Worker, to_microsecond};
 
 impl Data {
     pub(super) fn lease(&mut self, scope: &Scope, worker: &Worker) -> Vec<Leased> {
@@ -33,9 +34,43 @@ impl Data {
             run.status = RunStatus::Running;
             run.started_at = Some(to_microsecond(worker.now));
             run.token = Some(token.clone());
+            run.executor_run_id = Some(worker.name.clone());
             run.look_at = Some(until);
         });
         Some(Leased { launch, token, until })
+    }
+
+    /// Gives an attempt its token.
+    pub(super) fn entrust(&mut self, fence: Fence, one: &Entrusted) -> Commit {
+        let is_ours = |run: &&RunRecord| {
+            run.fence == Some(fence) && run.attempt == one.attempt && run.status.is_in_flight()
+        };
+        if self.runs.get(&one.run).filter(is_ours).is_none() {
+            return Commit::Stale;
+        }
+        self.change_run(one.run, |run| {
+            run.token = Some(one.token.clone());
+            run.executor_run_id = None;
+        });
+        Commit::Done
+    }
+
+    /// Notes that an executor has taken a run.
+    pub(super) fn begin(&mut self, scope: &Scope, begun: &Begun) -> Commit {
+        let is_theirs = |run: &&RunRecord| {
+            scope.covers(run.org)
+                && run.status.is_in_flight()
+                && run.token.as_deref() == Some(begun.token.as_str())
+        };
+        if self.runs.get(&begun.run).filter(is_theirs).is_none() {
+            return Commit::Stale;
+        }
+        self.change_run(begun.run, |run| {
+            run.status = RunStatus::Running;
+            run.started_at = run.started_at.or(Some(to_microsecond(begun.at)));
+            run.executor_run_id = Some(begun.executor_run_id.clone());
+        });
+        Commit::Done
     }
 
     /// A worker holds a run at most as long as the run may take.

@@ -5,7 +5,7 @@ use punctual_plan::{Breaker, RunKey, ScheduleKey};
 use super::cell::{count, int, maybe, micros, seconds, text};
 use super::data::Data;
 use super::table::{AttemptRecord, BreakerRecord, RangeRecord, RunRecord, ScheduleRecord, StateRecord};
-use crate::stored::{counts_text, status_detail, tags_text, wait_columns};
+use crate::stored::{counts_text, payload_text, status_detail, tags_text, wait_columns};
 use crate::{Cell, Table};
 
 type Rows<'a> = Box<dyn Iterator<Item = Vec<Cell>> + 'a>;
@@ -223,6 +223,7 @@ fn run_cells(key: RunKey, row: &RunRecord) -> Vec<Cell> {
         maybe(row.started_at, micros),
         maybe(row.completed_at, micros),
         maybe(row.executor_run_id.clone(), text),
+        maybe(row.payload.as_ref(), |payload| text(payload_text(payload))),
     ]
 }
 

@@ -58,6 +58,10 @@ impl Data {
         retained.is_more = step.is_more;
         self.batches.retain(|_, (at, _)| now.duration_since(*at) <= ANSWERS_KEPT);
         self.requests.retain(|_, request| now.duration_since(request.at) <= REQUESTS_KEPT);
+        let unread = |at: Timestamp| now.duration_since(at) <= retention.runs;
+        self.outbox.retain(|_, message| unread(message.at));
+        let left = &self.outbox;
+        self.outbox_positions.retain(|_, seq| left.contains_key(seq));
         retained
     }
 

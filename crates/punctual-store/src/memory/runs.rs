@@ -58,6 +58,7 @@ impl Data {
             node: row.fence.and_then(|fence| self.nodes.get(&fence)).map(|node| node.id.clone()),
             tz_version: self.tz_versions.get(&row.tz).cloned(),
             executor_run_id: row.executor_run_id.clone(),
+            payload: row.payload.clone(),
         })
     }
 

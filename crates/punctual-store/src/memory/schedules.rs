@@ -69,7 +69,7 @@ impl Data {
                 self.exhaust(schedule, moment.now);
                 Ok(Written::Schedule(schedule))
             }
-            Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced } => {
+            Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload } => {
                 let row = NewRow {
                     schedule,
                     origin,
@@ -78,6 +78,7 @@ impl Data {
                     fire_at,
                     verdict: None,
                     is_forced,
+                    payload,
                     tz: moment.tz,
                 };
                 let triggered = self.trigger(scope, Wish { schedule, row })?;

@@ -196,6 +196,7 @@ impl Data {
             fire_at: chained.fire_at,
             verdict: known.or_else(|| chained.verdict.clone()),
             is_forced: false,
+            payload: None,
             tz: moment.tz,
         });
     }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Anchors, Breaker, Counters, Cursor, Fence, NonFire, OrgKey, Origin, Reason, RunKey, RunStatus, Schedule,
-    ScheduleId, ScheduleKey, State, Status, Waiting,
+    Anchors, Breaker, Counters, Cursor, Fence, NonFire, Object, OrgKey, Origin, Reason, RunKey, RunStatus,
+    Schedule, ScheduleId, ScheduleKey, State, Status, Waiting,
 };
 
 use crate::{Commit, Settled};
@@ -143,6 +143,7 @@ pub(super) struct RunRecord {
     /// The latest attempt that was admitted; 0 before the first.
     pub(super) attempt: u32,
     pub(super) is_forced: bool,
+    /// What it waited for last, if it ever did.
     pub(super) wait: Option<Waiting>,
     pub(super) fence: Option<Fence>,
     pub(super) queue: Option<String>,
@@ -151,12 +152,18 @@ pub(super) struct RunRecord {
     pub(super) started_at: Option<Timestamp>,
     pub(super) completed_at: Option<Timestamp>,
     pub(super) executor_run_id: Option<String>,
+    pub(super) payload: Option<Object>,
 }
 
 impl RunRecord {
     /// Whether it may still be admitted.
     pub(super) fn is_open(&self) -> bool {
         matches!(self.status, RunStatus::Scheduled | RunStatus::Waiting | RunStatus::Retrying)
+    }
+
+    /// What it waits for now, not what it waited for once.
+    pub(super) fn waiting(&self) -> Option<&Waiting> {
+        self.wait.as_ref().filter(|_| self.status == RunStatus::Waiting)
     }
 
     /// Whether it was never launched and may still be.

@@ -81,8 +81,8 @@ impl Data {
         for (key, run) in members.iter().flat_map(|schedule| self.unended_of(*schedule)) {
             if run.status.is_in_flight() {
                 in_flight.push(key);
-            } else if let Some(Waiting { wait: Wait::Turn { .. }, since, .. }) = run.wait {
-                waiting.push((since, run.scheduled_for, key));
+            } else if let Some(Waiting { wait: Wait::Turn { .. }, since, .. }) = run.waiting() {
+                waiting.push((*since, run.scheduled_for, key));
             }
         }
         in_flight.sort_unstable();

@@ -16,8 +16,7 @@ use super::settle::Cancelled;
 use super::wait::hold_waits;
 use super::{By, Postgres, sql};
 use crate::stored::{
-    answer_by, answer_of, floats_on, message_body, message_id, queue_of, read_answer, wait_columns,
-    wait_look_at,
+    answer_by, answer_of, floats_on, letter_of, queue_of, read_answer, wait_columns, wait_look_at,
 };
 use crate::{AdmitCommit, Batch, Commit, Error};
 
@@ -273,12 +272,12 @@ async fn write_messages(tx: &Tx, now: Timestamp, starts: &[(usize, &AdmitCommit)
     let (mut org, mut run, mut attempt, mut id, mut body) = (vec![], vec![], vec![], vec![], vec![]);
     for (_, commit) in starts {
         let launch = &commit.row.launch;
-        let Some(message) = message_body(launch) else { continue };
+        let Some(letter) = letter_of(launch, now) else { continue };
         org.push(launch.org.0);
         run.push(launch.run.0);
         attempt.push(i64::from(launch.attempt));
-        id.push(message_id(launch));
-        body.push(message);
+        id.push(letter.id);
+        body.push(letter.body);
     }
     if org.is_empty() {
         return Ok(());

@@ -67,14 +67,14 @@ impl Postgres {
                 let none: Vec<Option<i64>> = vec![None];
                 tx.run(sql!("insert_transitions"), &[&vec![org.0], &vec![target], &at, &from, &to, &none])
                     .await?;
+                let mut events = Events::default();
+                let event = Event::BreakerMoved { target: target.to_owned(), to: Breaker::default() };
+                let about = About { org, schedule: None, run: None };
+                events.say(about, &actor(scope), (event.name(), &event.to_string()));
+                events.write(&tx, now).await?;
             }
-            let mut events = Events::default();
-            let event = Event::BreakerMoved { target: target.to_owned(), to: Breaker::default() };
-            let about = About { org, schedule: None, run: None };
-            events.say(about, &actor(scope), (event.name(), &event.to_string()));
-            events.write(&tx, now).await?;
             self.notify(&tx).await?;
-            Ok(before != Breaker::default())
+            Ok(before.name() != Breaker::default().name())
         };
         let result = result.await;
         tx.finish(result).await

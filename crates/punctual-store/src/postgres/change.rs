@@ -12,7 +12,7 @@ use super::create::{actor, tags};
 use super::ledger::{About, End, Ending, Events, Planned};
 use super::{Postgres, sql};
 use crate::definition::encode;
-use crate::stored::{status_detail, uses};
+use crate::stored::{payload_text, status_detail, uses};
 use crate::{Error, ScheduleWrite, Scope, Write, Written};
 
 /// A change with its parts by name.
@@ -183,7 +183,8 @@ impl Postgres {
     }
 
     async fn trigger(&self, tx: &Tx, scope: &Scope, write: &ScheduleWrite) -> Result<Written, Error> {
-        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced } = &write.write
+        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload } =
+            &write.write
         else {
             return Err(Error::Closed);
         };
@@ -208,6 +209,9 @@ impl Postgres {
         ];
         let row = tx.row(sql!("insert_request"), &arguments).await?;
         let run = RunKey(col(&row.ok_or_else(|| Error::corrupt("a run has no key"))?, 0)?);
+        if let Some(payload) = payload {
+            tx.run(sql!("set_payload"), &[&run.0, &payload_text(payload)]).await?;
+        }
         let mut events = Events::default();
         let about = About { org: OrgKey(org), schedule: Some(*schedule), run: Some(run) };
         events.say(about, &actor(scope), (write.kind, &write.note));

@@ -14,7 +14,7 @@ use super::world::Member;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::read_wait;
-use crate::{Ask, DueBatch, DueRow, Error, Expired, Launchable};
+use crate::{Ask, DueBatch, DueRow, Error, Expired, Illegible, Launchable};
 
 /// A row as it was read.
 struct Found {
@@ -68,8 +68,14 @@ impl Postgres {
         for row in found {
             match row.finish(&known) {
                 Ok(row) => batch.rows.push(row),
-                Err((run, error)) => batch.unreadable.push((run, error)),
+                Err(illegible) => batch.unreadable.push(illegible),
             }
+        }
+        let is_asked = |row: &&mut DueRow| row.due.origin == Origin::Manual;
+        let asked: Vec<&mut DueRow> = batch.rows.iter_mut().filter(is_asked).collect();
+        let launches = asked.iter().map(|row| row.launch.clone()).collect();
+        for (row, launch) in asked.into_iter().zip(self.added(tx, launches).await?) {
+            row.launch = launch;
         }
         fill_upstream(tx, &members, &mut batch.rows).await?;
         batch.undecided = undecided(tx, &batch.rows, ask.now).await?;
@@ -111,13 +117,15 @@ impl Postgres {
 }
 
 impl Found {
-    fn finish(self, known: &Asked) -> Result<DueRow, (RunKey, Error)> {
+    fn finish(self, known: &Asked) -> Result<DueRow, Illegible> {
+        let (run, schedule) = (self.run, self.schedule);
+        let illegible = |error: Error| Illegible { run, schedule, error };
         let definition = match known.get(&(self.schedule, self.version)) {
             Some(Ok(definition)) => Arc::clone(definition),
-            Some(Err(error)) => return Err((self.run, error.clone())),
-            None => return Err((self.run, Error::corrupt("its version is gone"))),
+            Some(Err(error)) => return Err(illegible(error.clone())),
+            None => return Err(illegible(Error::corrupt("its version is gone"))),
         };
-        let due = self.due.map_err(|error| (self.run, error))?;
+        let due = self.due.map_err(illegible)?;
         let launch = Launchable {
             run: self.run,
             schedule: self.schedule,

@@ -1,11 +1,12 @@
 //! What several steps write the same way: rows that are planned, rows that end, events, and who is woken by it.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{
-    EntryState, Event, OrgKey, Origin, Plan, Reason, RunKey, RunStatus, Schedule, ScheduleKey, end_event,
-    plan_events,
+    EntryState, Event, Noted, OrgKey, Origin, Plan, Reason, RunKey, RunStatus, Schedule, ScheduleKey,
+    end_event, plan_events,
 };
 
 use super::connection::{Tx, col};
@@ -142,6 +143,19 @@ pub(super) struct Ended {
     pub(super) is_unlaunched: bool,
 }
 
+impl Planned<'_> {
+    /// What the audit log says of it, where these rows were closed.
+    fn tell(&self, done: &HashSet<RunKey>, now: Timestamp, events: &mut Events) {
+        let closed = self.plan.closed.iter().map(|row| row.run);
+        let plan = self.plan.without(&closed.filter(|run| !done.contains(run)).collect::<Vec<_>>());
+        let timing = self.definition.and_then(|definition| definition.when.timing());
+        let policy = self.definition.map(|definition| Arc::clone(&definition.policy)).unwrap_or_default();
+        for Noted { run, event } in plan_events(&plan, timing, &policy, now) {
+            events.note(About { org: self.org, schedule: Some(self.schedule), run }, &event);
+        }
+    }
+}
+
 impl Postgres {
     /// Writes entries, ranges, closed and refired rows and events of plans.
     pub(super) async fn write_plans(
@@ -155,14 +169,6 @@ impl Postgres {
         for planned in plans {
             ticks.add(planned);
             ranges.add(planned);
-            let about = About { org: planned.org, schedule: Some(planned.schedule), run: None };
-            if let Some(definition) = planned.definition
-                && let Some(timing) = definition.when.timing()
-            {
-                for event in plan_events(planned.plan, timing, &definition.policy, now) {
-                    events.note(about, &event);
-                }
-            }
             closed.extend(planned.plan.closed.iter().map(|row| End {
                 run: row.run,
                 status: row.end.status(),
@@ -177,11 +183,8 @@ impl Postgres {
             tx.run(sql!("refire_runs"), &[&refired.0, &refired.1, &"scheduled"]).await?;
         }
         let ended = self.close(tx, &closed, now).await?;
-        let by_run: HashMap<RunKey, &End> = closed.iter().map(|end| (end.run, end)).collect();
-        for (row, end) in ended.iter().filter_map(|row| Some((row, *by_run.get(&row.run)?))) {
-            let about = About { org: row.org, schedule: Some(row.schedule), run: Some(row.run) };
-            events.note(about, &ended_event(row.tick, end));
-        }
+        let done: HashSet<RunKey> = ended.iter().map(|row| row.run).collect();
+        plans.iter().for_each(|planned| planned.tell(&done, now, &mut events));
         events.write(tx, now).await?;
         self.wake(tx, &ended, now).await
     }
@@ -213,10 +216,10 @@ impl Postgres {
         let ticks = || ended.iter().filter(|row| row.origin == Origin::Tick);
         let schedule: Vec<i64> = ticks().map(|row| row.schedule.0).collect();
         let upstream_org: Vec<i64> = ticks().map(|row| row.org.0).collect();
-        let now = now.as_microsecond();
-        tx.run(sql!("wake_turns"), &[&org, &run, &now]).await?;
+        let (now, waiting) = (now.as_microsecond(), RunStatus::Waiting.name());
+        tx.run(sql!("wake_turns"), &[&org, &run, &now, &waiting]).await?;
         if !schedule.is_empty() {
-            tx.run(sql!("wake_upstream"), &[&upstream_org, &schedule, &now]).await?;
+            tx.run(sql!("wake_upstream"), &[&upstream_org, &schedule, &now, &waiting]).await?;
         }
         Ok(())
     }

@@ -37,16 +37,16 @@ mod whole;
 mod world;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
 use crate::{
-    AdmitCommit, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, BreakerRow, Cancellation,
-    Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch, Error, Finding, Heartbeat,
-    Held, Joined, Leased, Listed, NewDocument, Node, NodeRow, OpenRow, Orphan, OutboxRow, PlanCommit,
-    PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow, ScheduleFilter, ScheduleRow,
-    ScheduleWrite, Scope, SealedThrough, Selector, Settled, Shown, Started, Stats, Store, Table, Token,
-    TransitionRow, UseKind, VersionRow, Worker, Written,
+    AdmitCommit, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, Begun, BreakerRow,
+    Cancellation, Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch, Entrusted,
+    Error, Finding, Heartbeat, Held, Joined, Leased, Listed, NewDocument, Node, NodeRow, OpenRow, Orphan,
+    OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow,
+    ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, SealedThrough, Selector, Settled, Shown, Started,
+    Stats, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
 };
 use clock::Clock;
 pub use connection::PostgresSettings;
@@ -158,6 +158,10 @@ impl Store for Postgres {
         self.clock_now().await
     }
 
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.read_decidable(now, &schedules).await
+    }
+
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         self.read_plannable(&ask).await
     }
@@ -234,6 +238,10 @@ impl Store for Postgres {
         self.ended_of(&attempts).await
     }
 
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.note_of_installation(at, &event).await
+    }
+
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
         self.keep_output(fence, &shown).await
     }
@@ -244,6 +252,14 @@ impl Store for Postgres {
 
     async fn extend_lease(&self, scope: Scope, held: Held) -> Result<Commit, Error> {
         self.hold_longer(&scope, &held).await
+    }
+
+    async fn entrust(&self, fence: Fence, entrusted: Entrusted) -> Result<Commit, Error> {
+        self.give_token(fence, &entrusted).await
+    }
+
+    async fn begin(&self, scope: Scope, begun: Begun) -> Result<Commit, Error> {
+        self.note_begun(&scope, &begun).await
     }
 
     async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Fence, OrgKey, RunKey, RunStatus, ScheduleKey};
+use punctual_plan::{Fence, OrgKey, Origin, RunKey, RunStatus, ScheduleKey};
 use tokio_postgres::Row;
 
 use super::connection::{Role, Tx, col};
@@ -11,6 +11,7 @@ use super::ledger::FLYING;
 use super::plan::named;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
+use crate::stored::read_payload;
 use crate::{
     Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
 };
@@ -60,9 +61,12 @@ impl Postgres {
         let rows = tx.rows(sql!("take_over"), &[&fence.0, &limit, &FLYING.to_vec()]).await?;
         let mut held = HashMap::new();
         for row in &rows {
-            held.insert(RunKey(col(row, 0)?), Fence(col(row, 9)?));
+            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 9)?), col::<bool>(row, 10)?));
         }
-        let orphan = |launch: Launchable| Some(Orphan { held_by: *held.get(&launch.run)?, launch });
+        let orphan = |launch: Launchable| {
+            let (held_by, is_taken) = *held.get(&launch.run)?;
+            Some(Orphan { held_by, is_taken, launch })
+        };
         Ok(self.launchables(tx, &rows).await?.into_iter().filter_map(orphan).collect())
     }
 
@@ -88,7 +92,25 @@ impl Postgres {
                 attempt: u32::try_from(col::<i64>(row, 8)?).unwrap_or(u32::MAX),
             });
         }
-        Ok(launches)
+        self.added(tx, launches).await
+    }
+
+    /// The launches with what their requests add; ticks carry what their schedule says.
+    pub(super) async fn added(&self, tx: &Tx, launches: Vec<Launchable>) -> Result<Vec<Launchable>, Error> {
+        let asked = launches.iter().filter(|launch| launch.origin == Origin::Manual);
+        let asked: Vec<i64> = asked.map(|launch| launch.run.0).collect();
+        if asked.is_empty() {
+            return Ok(launches);
+        }
+        let mut payloads = HashMap::new();
+        for row in tx.rows(sql!("payload_of"), &[&asked]).await? {
+            payloads.insert(RunKey(col(&row, 0)?), read_payload(col(&row, 1)?)?);
+        }
+        let carried = |launch: Launchable| {
+            let payload = payloads.remove(&launch.run).flatten();
+            launch.carrying(payload)
+        };
+        Ok(launches.into_iter().map(carried).collect())
     }
 
     pub(super) async fn list_nodes(&self) -> Result<Vec<NodeRow>, Error> {

@@ -103,13 +103,39 @@ impl Postgres {
         };
         // Of those that want it together the older schedule comes first.
         wanting.sort_unstable_by_key(|want| (want.plan_at, want.schedule));
-        let mut batch = PlannableBatch { next_plan_at, ..PlannableBatch::default() };
+        Ok(PlannableBatch { next_plan_at, ..self.read_wanting(tx, wanting, ask.now).await? })
+    }
+
+    pub(super) async fn read_decidable(
+        &self,
+        now: Timestamp,
+        schedules: &[ScheduleKey],
+    ) -> Result<PlannableBatch, Error> {
+        let tx = self.connections.begin(Role::Hot, "looking at late schedules").await?;
+        let result = async {
+            let keys: Vec<i64> = schedules.iter().map(|schedule| schedule.0).collect();
+            let rows = tx.rows(sql!("decidable"), &[&keys, &"active"]).await?;
+            let wanting = rows.iter().map(read_wanting).collect::<Result<_, _>>()?;
+            self.read_wanting(&tx, wanting, now).await
+        };
+        let result = result.await;
+        tx.finish(result).await
+    }
+
+    /// The definitions, late rows and outstanding ticks of schedules.
+    async fn read_wanting(
+        &self,
+        tx: &Tx,
+        wanting: Vec<Wanting>,
+        now: Timestamp,
+    ) -> Result<PlannableBatch, Error> {
+        let mut batch = PlannableBatch::default();
         if wanting.is_empty() {
             return Ok(batch);
         }
         let versions: Vec<_> = wanting.iter().map(|want| (want.schedule, want.version)).collect();
         let known = self.definitions(tx, &versions).await?;
-        let (outstanding, mut late) = late_rows(tx, &wanting, ask.now).await?;
+        let (outstanding, mut late) = late_rows(tx, &wanting, now).await?;
         for want in wanting {
             let definition = match known.get(&(want.schedule, want.version)) {
                 Some(Ok(definition)) => definition,

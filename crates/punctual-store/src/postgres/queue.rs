@@ -1,10 +1,11 @@
 //! The queue: runs that workers take, each with a token of its own.
 
-use punctual_plan::OrgKey;
+use punctual_plan::{Fence, OrgKey};
 
-use super::connection::{Arg, col};
+use super::connection::{Arg, Role, col};
+use super::ledger::FLYING;
 use super::{Postgres, sql};
-use crate::{Commit, Error, Held, Leased, Scope, Worker};
+use crate::{Begun, Commit, Entrusted, Error, Held, Leased, Scope, Worker};
 
 /// The org that a question is confined to, if it is.
 fn confined(scope: &Scope) -> Option<i64> {
@@ -20,7 +21,8 @@ impl Postgres {
         let limit = i64::try_from(worker.limit).unwrap_or(i64::MAX);
         let (now, until) = (worker.now.as_microsecond(), worker.until.as_microsecond());
         let result = async {
-            let arguments: [&dyn Arg; 5] = [&confined(scope), &worker.queue, &limit, &now, &until];
+            let arguments: [&dyn Arg; 6] =
+                [&confined(scope), &worker.queue, &limit, &now, &until, &worker.name];
             let rows = tx.rows(sql!("lease_runs"), &arguments).await?;
             let mut tokens = std::collections::HashMap::new();
             for row in &rows {
@@ -41,6 +43,25 @@ impl Postgres {
         let tx = self.connections.begin(scope.into(), "holding a leased run").await?;
         let arguments: [&dyn Arg; 3] = [&held.run.0, &held.token, &held.until.as_microsecond()];
         let count = tx.run(sql!("extend_lease"), &arguments).await;
+        let count = tx.finish(count).await?;
+        Ok(if count > 0 { Commit::Done } else { Commit::Stale })
+    }
+
+    pub(super) async fn give_token(&self, fence: Fence, one: &Entrusted) -> Result<Commit, Error> {
+        let tx = self.connections.begin(Role::Engine, "giving an attempt its token").await?;
+        let attempt = i64::from(one.attempt);
+        let arguments: [&dyn Arg; 5] = [&one.run.0, &attempt, &fence.0, &one.token, &FLYING.to_vec()];
+        let count = tx.run(sql!("entrust_run"), &arguments).await;
+        let count = tx.finish(count).await?;
+        Ok(if count > 0 { Commit::Done } else { Commit::Stale })
+    }
+
+    pub(super) async fn note_begun(&self, scope: &Scope, begun: &Begun) -> Result<Commit, Error> {
+        let tx = self.connections.begin(scope.into(), "noting that a run was taken").await?;
+        let at = begun.at.as_microsecond();
+        let arguments: [&dyn Arg; 5] =
+            [&begun.run.0, &begun.token, &at, &begun.executor_run_id, &FLYING.to_vec()];
+        let count = tx.run(sql!("begin_run"), &arguments).await;
         let count = tx.finish(count).await?;
         Ok(if count > 0 { Commit::Done } else { Commit::Stale })
     }

@@ -135,6 +135,9 @@ impl Postgres {
         tx.run(sql!("forget_batches"), &[&before(now, BATCHES_KEPT).as_microsecond()]).await?;
         tx.run(sql!("forget_requests"), &[&before(now, ANSWERS_KEPT).as_microsecond()]).await?;
         tx.run(sql!("forget_nodes"), &[&before(now, ANSWERS_KEPT).as_microsecond()]).await?;
+        // Messages that nobody has read go with the runs that wrote them.
+        let unread = before(now, retention.runs).as_microsecond();
+        tx.run(sql!("delete_messages"), &[&unread, &limit]).await?;
         Ok(events)
     }
 

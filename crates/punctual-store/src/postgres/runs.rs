@@ -13,7 +13,7 @@ use super::plan::{named, read_reason, unsigned};
 use super::schedules::listed;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::read_wait;
+use crate::stored::{read_payload, read_wait};
 use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope, Stats};
 
 impl Postgres {
@@ -230,6 +230,7 @@ fn read_run(
         node: col::<Option<i64>>(row, 17)?.and_then(|fence| nodes.get(&fence).cloned()),
         tz_version: col(row, 25)?,
         executor_run_id: col(row, 22)?,
+        payload: read_payload(col(row, 26)?)?,
     })
 }
 

@@ -3,23 +3,25 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use punctual_plan::{
-    Anchors, Counters, Cursor, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey,
-    State,
+    Anchors, Counters, Cursor, Event, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule, ScheduleId,
+    ScheduleKey, State,
 };
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Tx, col};
+use super::connection::{Arg, Role, Tx, col};
 use super::create::New;
 use super::definitions::{is_sharing, shared};
+use super::ledger::{About, Events};
 use super::plan::{named, unsigned};
 use super::{Postgres, sql};
 use crate::definition::{Shared, decode};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::{read_status, remains};
 use crate::{
-    BATCH_MAX, Cut, Error, Listed, OpenRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, Selector,
-    UseKind, VersionRow, Write, Written,
+    BATCH_MAX, Cut, Error, INSTALLATION, Listed, OpenRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
+    Selector, UseKind, VersionRow, Write, Written,
 };
 
 impl Postgres {
@@ -29,6 +31,19 @@ impl Postgres {
             Scope::Engine => make_org(&tx, id).await,
             Scope::Org { .. } => known_org(&tx, id).await,
         };
+        tx.finish(result).await
+    }
+
+    /// Notes an event that belongs to no tenant.
+    pub(super) async fn note_of_installation(&self, at: Timestamp, event: &Event) -> Result<(), Error> {
+        let tx = self.connections.begin(Role::Engine, "noting an event").await?;
+        let result = async {
+            let org = make_org(&tx, INSTALLATION).await?;
+            let mut events = Events::default();
+            events.note(About { org, schedule: None, run: None }, event);
+            events.write(&tx, at).await
+        };
+        let result = result.await;
         tx.finish(result).await
     }
 

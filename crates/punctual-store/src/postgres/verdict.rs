@@ -227,7 +227,7 @@ impl Postgres {
             self.disable(tx, (*schedule, org), (&status, now)).await?;
         }
         self.wake(tx, &settled, now).await?;
-        tx.run(sql!("wake_limited"), &[&org, &now.as_microsecond()]).await?;
+        tx.run(sql!("wake_limited"), &[&org, &now.as_microsecond(), &RunStatus::Waiting.name()]).await?;
         let concerned: BTreeSet<ScheduleKey> = settled.iter().map(|row| row.schedule).collect();
         let ending = concerned.into_iter().filter_map(|key| {
             let state = held.states.get(&key).filter(|state| state.may_end)?;

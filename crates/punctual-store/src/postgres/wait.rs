@@ -78,7 +78,7 @@ pub(super) async fn hold_waits(
                 waiters.orgs.insert(org);
                 waiters.for_rooms.push((run, org));
             }
-            Wait::Limit { limit: OrgLimit::PerMinute } => {}
+            Wait::Limit { limit: OrgLimit::PerMinute } | Wait::Room { .. } => {}
         }
     }
     waiters.find_upstream(tx, upstream).await?;
@@ -172,7 +172,7 @@ async fn waiters(tx: &Tx, ending: &[i64]) -> Result<Vec<i64>, Error> {
     if ending.is_empty() {
         return Ok(Vec::new());
     }
-    let rows = tx.rows(sql!("waiters"), &[&ending.to_vec()]).await?;
+    let rows = tx.rows(sql!("waiters"), &[&ending.to_vec(), &RunStatus::Waiting.name()]).await?;
     rows.iter().map(|row| col(row, 0)).collect()
 }
 

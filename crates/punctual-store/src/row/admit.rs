@@ -1,10 +1,10 @@
 //! Admission: rows that are due, the world they are judged in, and what a launch needs.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Admission, Due, Fence, OrgKey, Origin, RunKey, Schedule, ScheduleKey, World};
+use punctual_plan::{Admission, Due, Fence, Object, OrgKey, Origin, RunKey, Schedule, ScheduleKey, World};
 
 use crate::Error;
 
@@ -20,10 +20,48 @@ pub struct DueBatch {
     pub undecided: HashSet<ScheduleKey>,
     /// Runs in flight that nobody has answered for in time.
     pub expired: Vec<Expired>,
-    /// What was wrong with those that cannot be read any more; they never stop the others.
-    pub unreadable: Vec<(RunKey, Error)>,
+    /// Those that cannot be read any more; they never stop the others.
+    pub unreadable: Vec<Illegible>,
     /// When the next row beyond them wants to be looked at.
     pub next_look_at: Option<Timestamp>,
+}
+
+impl DueBatch {
+    /// Schedules whose late ticks are one decision: several of their ticks are due, or ticks in the past were never
+    /// planned.
+    pub fn stretches(&self) -> BTreeSet<ScheduleKey> {
+        let (mut seen, mut stretches) =
+            (HashSet::new(), self.undecided.iter().copied().collect::<BTreeSet<_>>());
+        for row in self.rows.iter().filter(|row| row.due.is_undecided(&row.launch.definition.policy)) {
+            if !seen.insert(row.due.schedule) {
+                stretches.insert(row.due.schedule);
+            }
+        }
+        stretches
+    }
+
+    /// Schedules of which one tick is late here, and more may be due: there is more to look at than this batch holds.
+    pub fn unsure(&self, now: Timestamp) -> BTreeSet<ScheduleKey> {
+        if self.next_look_at.is_none_or(|next| next > now) {
+            return BTreeSet::new();
+        }
+        let is_late =
+            |row: &&DueRow| row.due.is_undecided(&row.launch.definition.policy) && row.is_overtaken(now);
+        let late: BTreeSet<ScheduleKey> =
+            self.rows.iter().filter(is_late).map(|row| row.due.schedule).collect();
+        late.difference(&self.stretches()).copied().collect()
+    }
+}
+
+/// A due row that cannot be read any more.
+#[derive(Clone, Debug)]
+pub struct Illegible {
+    /// The row.
+    pub run: RunKey,
+    /// Its schedule: if that cannot be read either, it is to be paused.
+    pub schedule: ScheduleKey,
+    /// What is wrong.
+    pub error: Error,
 }
 
 /// A due row: what the decision needs and what the launch needs.
@@ -36,6 +74,11 @@ pub struct DueRow {
 }
 
 impl DueRow {
+    /// Whether it is to be decided together with the other late ticks of its schedule.
+    pub fn is_of_stretch(&self, now: Timestamp) -> bool {
+        self.due.is_undecided(&self.launch.definition.policy) || self.is_overtaken(now)
+    }
+
     /// Whether a later tick of its schedule may have come meanwhile: it is an armed tick or a retry, and a second late.
     /// A retry and the ticks that came after it are judged together: one of them may take its place.
     pub fn is_overtaken(&self, now: Timestamp) -> bool {
@@ -65,7 +108,7 @@ pub struct Launchable {
     pub schedule: ScheduleKey,
     /// Whose it is.
     pub org: OrgKey,
-    /// The definition of the version that it belongs to.
+    /// The definition of the version that it belongs to, with what its request adds to the payload.
     pub definition: Arc<Schedule>,
     /// What brought it about.
     pub origin: Origin,
@@ -77,6 +120,18 @@ pub struct Launchable {
     pub fire_at: Timestamp,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+}
+
+impl Launchable {
+    /// Lays what a request adds over what the schedule's runs carry.
+    pub(crate) fn carrying(mut self, payload: Option<Object>) -> Self {
+        if let Some(payload) = payload {
+            let mut definition = Schedule::clone(&self.definition);
+            definition.payload.extend(payload);
+            self.definition = Arc::new(definition);
+        }
+        self
+    }
 }
 
 /// A verdict to be carried out, with the row it is over.

@@ -11,7 +11,7 @@ mod schedule;
 mod settle;
 mod whole;
 
-pub use admit::{AdmitCommit, DueBatch, DueRow, Expired, Launchable};
+pub use admit::{AdmitCommit, DueBatch, DueRow, Expired, Illegible, Launchable};
 pub use audit::{Actor, AuditRow, Chain, OutboxRow, Retained, Retention, SealedThrough};
 pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Token};
 pub use filter::{AuditFilter, Cut, Listed, RunFilter, ScheduleFilter, Selector};
@@ -20,6 +20,7 @@ pub use plan::{Commit, PlanCommit, Plannable, PlannableBatch, timing};
 pub use run::{BreakerRow, RangeRow, RunRow, Stats, TransitionRow};
 pub use schedule::{OpenRow, ScheduleRow, ScheduleWrite, UseKind, VersionRow, Write, Written};
 pub use settle::{
-    Attempt, AttemptToken, Cancellation, Held, Leased, Report, Settled, Shown, Started, Worker,
+    Attempt, AttemptToken, Begun, Cancellation, Entrusted, Held, Leased, Report, Settled, Shown, Started,
+    Worker,
 };
 pub use whole::{Cell, DatabaseStatus, Finding, Table};

@@ -111,6 +111,8 @@ pub struct Orphan {
     pub launch: Launchable,
     /// The fence under which it was in flight before.
     pub held_by: Fence,
+    /// Whether a worker or an executor has taken it: it answers by its token, whatever became of the node.
+    pub is_taken: bool,
 }
 
 /// What a heartbeat tells a node.

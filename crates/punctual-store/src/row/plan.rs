@@ -52,6 +52,14 @@ impl Plannable {
         }
     }
 
+    /// Whether several of its ticks were armed and slept through.
+    pub fn is_stretch(&self) -> bool {
+        let longest = self.definition.policy.jitter.max;
+        let own = |row: &LateRow| row.scheduled_for.saturating_add(longest).unwrap_or(Timestamp::MAX);
+        let is_open = |row: &&LateRow| row.verdict.is_none() && row.fire_at <= own(row);
+        self.late.iter().filter(is_open).count() > 1
+    }
+
     /// A schedule with the state it is in, and nothing open.
     pub fn of(schedule: ScheduleKey, org: OrgKey, definition: Arc<Schedule>, state: &State) -> Option<Self> {
         let timing = timing(&definition, state)?;

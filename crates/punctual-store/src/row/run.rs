@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use punctual_plan::{Breaker, Range, Run, RunKey, RunStatus, ScheduleId};
+use punctual_plan::{Breaker, Object, Range, Run, RunKey, RunStatus, ScheduleId};
 
 /// A ledger entry as it is shown.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct RunRow {
     pub tz_version: Option<String>,
     /// What the executor calls it.
     pub executor_run_id: Option<String>,
+    /// What its request added to what its schedule's runs carry.
+    pub payload: Option<Object>,
 }
 
 /// A stretch of equal non-fires, or of rows past retention, as it is shown.

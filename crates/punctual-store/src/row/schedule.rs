@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Changed, Cursor, Open, Origin, Plan, Run, Schedule, ScheduleId, ScheduleKey, State, Status,
+    Changed, Cursor, Object, Open, Origin, Plan, Run, Schedule, ScheduleId, ScheduleKey, State, Status,
 };
 use punctual_time::Anchor;
 
@@ -74,6 +74,8 @@ pub enum Write {
         fire_at: Timestamp,
         /// Whether it runs beside whatever is in flight.
         is_forced: bool,
+        /// What it carries on top of what runs of its schedule do.
+        payload: Option<Object>,
     },
 }
 

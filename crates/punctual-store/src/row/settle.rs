@@ -112,6 +112,30 @@ pub struct Leased {
     pub until: Timestamp,
 }
 
+/// An attempt that is about to be launched, and the token with which its executor may speak for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entrusted {
+    /// The run.
+    pub run: RunKey,
+    /// Which attempt.
+    pub attempt: u32,
+    /// The attempt's own token.
+    pub token: String,
+}
+
+/// What an executor says when it has taken a run: from then on the run is its own to answer for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The run.
+    pub run: RunKey,
+    /// The attempt's own token.
+    pub token: String,
+    /// What the executor calls it; its own name if it does not say.
+    pub executor_run_id: String,
+    /// The present.
+    pub at: Timestamp,
+}
+
 /// A leased run that its worker wants to keep.
 #[derive(Clone, Debug)]
 pub struct Held {

@@ -4,21 +4,20 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Admission, Claim, Closed, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason,
-    RunKey, RunStatus, Schedule, ScheduleKey, Upstream, Verdict, Wait, Waiting, admission_event,
+    Admission, Claim, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason, RunKey,
+    RunStatus, Schedule, ScheduleKey, Upstream, Verdict, Wait, Waiting, admission_event, end_event,
 };
 use punctual_time::Anchor;
 use rusqlite::{CachedStatement, params};
 
 use super::audit::{About, record_event};
 use super::connection::{Db, doing, execute};
-use super::decode::{column, named, status};
+use super::decode::{column, named, status, tick};
 use super::open::{End, Waker, close, done_by, exhaust, go_on};
-use super::plan::{Place, PlanWriter};
 use super::settle::{self, Settling};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
-use crate::stored::{floats_on, message_body, message_id, queue_of};
+use crate::stored::{Letter, floats_on, letter_of, queue_of, wait_look_at};
 use crate::{ANSWER_MARGIN_S, AdmitCommit, Batch, Commit, DueRow, Error};
 
 /// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
@@ -136,8 +135,9 @@ impl Admitting<'_> {
             }
         }
         let commit = self.start(one)?;
-        if let Some(max) = max_runs.filter(|_| commit == Commit::Done) {
-            self.spend(one, max)?;
+        if commit == Commit::Done {
+            self.say(one)?;
+            max_runs.map_or(Ok(()), |max| self.spend(one, max))?;
         }
         Ok(commit)
     }
@@ -176,9 +176,8 @@ impl Admitting<'_> {
         if admitted == 0 {
             return Ok(Commit::Stale);
         }
-        if let Some(body) = message_body(&one.row.launch) {
-            let (run, id) = (due.run.0, message_id(&one.row.launch));
-            let row = params![due.org.0, run, due.attempt, id, body, now];
+        if let Some(Letter { id, body }) = letter_of(&one.row.launch, self.head.now) {
+            let row = params![due.org.0, due.run.0, due.attempt, id, body, now];
             self.db.change(sql!("insert_outbox"), row)?;
         }
         if is_anchor && floats_on(definition, Anchor::LastStart) {
@@ -222,11 +221,8 @@ impl Admitting<'_> {
     }
 
     fn wait(&mut self, one: &AdmitCommit, waiting: &Waiting) -> Result<Commit, Error> {
-        let look_at = match &waiting.wait {
-            Wait::Limit { limit: OrgLimit::PerMinute } => waiting.deadline.min(next_minute(self.head.now)),
-            wait if self.is_over(one, wait)? => self.head.now,
-            _ => waiting.deadline,
-        };
+        let is_over = self.is_over(one, &waiting.wait)?;
+        let look_at = if is_over { self.head.now } else { wait_look_at(waiting, self.head.now) };
         let (kind, wanted) = crate::stored::wait_columns(&waiting.wait);
         let row = params![
             one.admission.run.0,
@@ -262,7 +258,7 @@ impl Admitting<'_> {
                 let used = org_use(self.db, due.org, self.head.now)?.in_flight;
                 Ok(limits.runs_in_flight.is_none_or(|max| used < max))
             }
-            Wait::Limit { limit: OrgLimit::PerMinute } => Ok(false),
+            Wait::Limit { limit: OrgLimit::PerMinute } | Wait::Room { .. } => Ok(false),
         }
     }
 
@@ -272,15 +268,21 @@ impl Admitting<'_> {
         version.map(|version| self.db.definition(schedule, version)).transpose()
     }
 
+    /// Writes what the audit log says of a verdict.
+    fn say(&self, one: &AdmitCommit) -> Result<(), Error> {
+        let Admission { run, schedule, .. } = one.admission;
+        let Some(event) = admission_event(&one.admission, one.row.due.scheduled_for) else { return Ok(()) };
+        let about = About::schedule(one.row.due.org, schedule, self.head.now).of_run(run);
+        record_event(self.db, about, &event)
+    }
+
     fn end(&self, one: &AdmitCommit, status: RunStatus, reason: &Reason) -> Result<Commit, Error> {
         let Admission { run, schedule, .. } = one.admission;
         let (due, now) = (&one.row.due, self.head.now);
         if close(self.db, &End { run, status, reason, at: now })? == Commit::Stale {
             return Ok(Commit::Stale);
         }
-        if let Some(event) = admission_event(&one.admission, due.scheduled_for) {
-            record_event(self.db, About::schedule(due.org, schedule, now).of_run(run), &event)?;
-        }
+        self.say(one)?;
         self.waker.behind(due.org, run)?;
         if due.origin == Origin::Tick {
             self.waker.upstream(due.org, &one.row.launch.definition.name)?;
@@ -325,19 +327,13 @@ impl Admitting<'_> {
         let status = if attempt > 0 { RunStatus::Failed } else { RunStatus::Skipped };
         close(db, &End { run, status, reason, at })?;
         let (definition, _) = db.readable(schedule, version)?;
-        if status == RunStatus::Skipped {
-            let closed = Closed { run, end: NonFire::Skipped(reason.clone()) };
-            PlanWriter::new(db, at)?.closed(Place::of(org, schedule, &definition), &definition, &closed)?;
-        } else {
-            self.waker.behind(org, run)?;
-            self.waker.upstream(org, &definition.name)?;
+        let skipped = db.first(sql!("row_tick"), [run.0], |row| tick(row, 0))?;
+        if let Some(tick) = skipped.filter(|_| status == RunStatus::Skipped) {
+            let event = end_event(tick, &NonFire::Skipped(reason.clone()));
+            record_event(db, About::schedule(org, schedule, at).of_run(run), &event)?;
         }
+        self.waker.behind(org, run)?;
+        self.waker.upstream(org, &definition.name)?;
         if origin == Origin::Tick { go_on(db, org, schedule, at) } else { exhaust(db, org, schedule, at) }
     }
-}
-
-/// When the next minute begins.
-fn next_minute(at: Timestamp) -> Timestamp {
-    let second = (at.as_second().div_euclid(60) + 1) * 60;
-    Timestamp::from_second(second).unwrap_or(Timestamp::MAX)
 }

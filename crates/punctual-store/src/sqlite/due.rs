@@ -8,10 +8,11 @@ use rusqlite::{Row, params};
 
 use super::connection::{Db, first};
 use super::decode::{column, instant, is_null, named, reason, status, tick, waiting};
+use super::node::added;
 use super::plan::cut_of;
 use super::world::{Gathering, Known};
 use super::{shard_list, sql};
-use crate::{Ask, DueBatch, DueRow, Error, Expired, Launchable};
+use crate::{Ask, DueBatch, DueRow, Error, Expired, Illegible, Launchable};
 
 /// Due rows that are looked through for those of other orgs than the one that has most.
 const FAIR_ROWS_MAX: i64 = 200_000;
@@ -37,7 +38,9 @@ pub(super) fn due(db: &Db, ask: &Ask) -> Result<DueBatch, Error> {
         }
         match judge_by(db, &mut gathering, &row, ask.now) {
             Ok(due) => ready.push(due),
-            Err(error @ Error::Corrupt { .. }) => unreadable.push((row.run, error)),
+            Err(error @ Error::Corrupt { .. }) => {
+                unreadable.push(Illegible { run: row.run, schedule: row.schedule, error });
+            }
             Err(error) => return Err(error),
         }
     }
@@ -59,7 +62,7 @@ fn undecided(db: &Db, rows: &[DueRow], now: Timestamp) -> Result<HashSet<Schedul
 }
 
 /// Rows, and what was wrong with those that cannot be read.
-type Sorted = (Vec<Found>, Vec<(RunKey, Error)>);
+type Sorted = (Vec<Found>, Vec<Illegible>);
 
 /// The oldest due rows; if there are more than asked for, those of all orgs in turn.
 fn fair_rows(db: &Db, cut: i64, shards: Option<&str>, limit: usize) -> Result<Sorted, Error> {
@@ -84,12 +87,12 @@ fn fair_rows(db: &Db, cut: i64, shards: Option<&str>, limit: usize) -> Result<So
     Ok((in_turn(found, |row| row.org), unreadable))
 }
 
-fn try_found(row: &Row<'_>) -> Result<Result<Found, (RunKey, Error)>, Error> {
-    let run = RunKey(column(row, 0)?);
-    Ok(read_found(row).map_err(|error| (run, error)))
+fn try_found(row: &Row<'_>) -> Result<Result<Found, Illegible>, Error> {
+    let (run, schedule) = (RunKey(column(row, 0)?), ScheduleKey(column(row, 1)?));
+    Ok(read_found(row).map_err(|error| Illegible { run, schedule, error }))
 }
 
-fn sorted(rows: Vec<Result<Found, (RunKey, Error)>>) -> Sorted {
+fn sorted(rows: Vec<Result<Found, Illegible>>) -> Sorted {
     let (mut found, mut unreadable) = (Vec::with_capacity(rows.len()), Vec::new());
     for row in rows {
         match row {
@@ -199,5 +202,5 @@ fn judge_by(db: &Db, gathering: &mut Gathering<'_>, row: &Found, now: Timestamp)
         fire_at: row.fire_at,
         attempt,
     };
-    Ok(DueRow { due, launch })
+    Ok(DueRow { due, launch: added(db, launch)? })
 }

@@ -1,12 +1,13 @@
 //! Nodes: their fences, their leases, their shards, and the runs that those who are gone left behind.
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleKey};
+use punctual_plan::{Fence, OrgKey, Origin, RunKey, ScheduleKey};
 use rusqlite::{Row, params};
 
 use super::connection::Db;
 use super::decode::{column, instant, maybe_instant, named, tick};
 use super::{now, sql};
+use crate::stored::read_payload;
 use crate::{
     Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
 };
@@ -95,7 +96,11 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
     }
     let query = params![fence.0, at, limit];
     let found = db.rows(sql!("orphans"), query, |row| {
-        Ok(Orphan { launch: read_launchable(db, row)?, held_by: Fence(column(row, 9)?) })
+        Ok(Orphan {
+            launch: read_launchable(db, row)?,
+            held_by: Fence(column(row, 9)?),
+            is_taken: column(row, 10)?,
+        })
     })?;
     let mut take = db.prepare(sql!("take_over"))?;
     let mut taken = Vec::with_capacity(found.len());
@@ -111,7 +116,7 @@ pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Erro
     let schedule = ScheduleKey(column(row, 1)?);
     // A run that was launched has to be answered for, even if its definition cannot be read any more.
     let (definition, _) = db.readable(schedule, column(row, 8)?)?;
-    Ok(Launchable {
+    let launch = Launchable {
         run: RunKey(column(row, 0)?),
         schedule,
         org: OrgKey(column(row, 2)?),
@@ -121,7 +126,17 @@ pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Erro
         scheduled_for: tick(row, 5)?,
         fire_at: instant(row, 6)?,
         attempt: column(row, 7)?,
-    })
+    };
+    added(db, launch)
+}
+
+/// The launch with what its request adds; ticks carry what their schedule says.
+pub(super) fn added(db: &Db, launch: Launchable) -> Result<Launchable, Error> {
+    if launch.origin != Origin::Manual {
+        return Ok(launch);
+    }
+    let text: Option<String> = db.value(sql!("payload_of"), [launch.run.0])?;
+    Ok(launch.carrying(read_payload(text)?))
 }
 
 /// The nodes, newest first.

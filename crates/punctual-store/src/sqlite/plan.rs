@@ -2,8 +2,8 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Anchors, Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, LateRow, OrgKey, Origin, Plan, Range, Reason,
-    RunKey, RunStatus, Schedule, ScheduleKey, end_event, plan_events,
+    Anchors, Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, LateRow, Noted, OrgKey, Origin, Plan, Range,
+    Reason, RunKey, RunStatus, Schedule, ScheduleKey, plan_events,
 };
 use punctual_time::{Anchor, Spec, Timing};
 use rusqlite::{CachedStatement, Row, params};
@@ -29,10 +29,21 @@ pub(super) fn plannable(db: &Db, ask: &Ask) -> Result<PlannableBatch, Error> {
     } else {
         db.first(sql!("next_plan"), params![cut, shards], |row| instant(row, 0))?
     };
-    let mut batch =
-        PlannableBatch { ready: Vec::with_capacity(found.len()), unreadable: Vec::new(), next_plan_at };
+    Ok(PlannableBatch { next_plan_at, ..read_all(db, found, ask.now)? })
+}
+
+/// These schedules, as far as they are active, with their late rows.
+pub(super) fn decidable(db: &Db, now: Timestamp, schedules: &[ScheduleKey]) -> Result<PlannableBatch, Error> {
+    let keys: Vec<i64> = schedules.iter().map(|schedule| schedule.0).collect();
+    let keys = serde_json::Value::from(keys).to_string();
+    let found = db.rows(sql!("decidable"), params![keys], read_state)?;
+    read_all(db, found, now)
+}
+
+fn read_all(db: &Db, found: Vec<StateRow>, now: Timestamp) -> Result<PlannableBatch, Error> {
+    let mut batch = PlannableBatch { ready: Vec::with_capacity(found.len()), ..PlannableBatch::default() };
     for state in found {
-        match ready(db, &state, ask.now) {
+        match ready(db, &state, now) {
             Ok(Some(schedule)) => batch.ready.push(schedule),
             // One that only follows others has nothing to plan.
             Ok(None) => {}
@@ -202,16 +213,20 @@ impl<'a> PlanWriter<'a> {
         for range in &plan.ranges {
             self.range(at, range)?;
         }
+        let mut started = Vec::new();
         for one in &plan.closed {
-            self.close(at, definition, one)?;
+            if self.close(at, definition, one)? == Commit::Stale {
+                started.push(one.run);
+            }
         }
         for one in &plan.refired {
             self.db.change(sql!("refire_run"), params![one.run.0, one.fire_at.as_microsecond()])?;
         }
-        let Some(timing) = definition.when.timing() else { return Ok(()) };
         let about = About::schedule(at.org, at.schedule, self.now);
-        for event in plan_events(plan, timing, &definition.policy, self.now) {
-            record_event(self.db, about, &event)?;
+        let done = plan.without(&started);
+        for Noted { run, event } in plan_events(&done, definition.when.timing(), &definition.policy, self.now)
+        {
+            record_event(self.db, About { run, ..about }, &event)?;
         }
         Ok(())
     }
@@ -278,24 +293,16 @@ impl<'a> PlanWriter<'a> {
         self.db.change(sql!("insert_range"), row).map(|_| ())
     }
 
-    fn close(&self, at: Place, definition: &Schedule, one: &Closed) -> Result<(), Error> {
+    /// Ends an open row and wakes those who waited for it; its event is one of the plan's.
+    fn close(&self, at: Place, definition: &Schedule, one: &Closed) -> Result<Commit, Error> {
         let (status, reason) = (one.end.status(), one.end.reason());
         let end = End { run: one.run, status, reason, at: self.now };
-        if close(self.db, &end)? == Commit::Stale {
-            return Ok(());
+        let commit = close(self.db, &end)?;
+        if commit == Commit::Done {
+            self.waker.behind(at.org, one.run)?;
+            self.waker.upstream(at.org, &definition.name)?;
         }
-        self.closed(at, definition, one)
-    }
-
-    /// What follows when an open row has ended: its event, and those who waited for it.
-    pub(super) fn closed(&self, at: Place, definition: &Schedule, one: &Closed) -> Result<(), Error> {
-        let run = one.run;
-        if let Some(tick) = self.db.first(sql!("row_tick"), [run.0], |row| tick(row, 0))? {
-            let about = About::schedule(at.org, at.schedule, self.now).of_run(run);
-            record_event(self.db, about, &end_event(tick, &one.end))?;
-        }
-        self.waker.behind(at.org, run)?;
-        self.waker.upstream(at.org, &definition.name)
+        Ok(commit)
     }
 }
 

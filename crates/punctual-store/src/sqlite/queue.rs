@@ -1,13 +1,14 @@
 //! The queue: enqueued runs are leased to workers, each under a token of its own.
 
 use jiff::Timestamp;
+use punctual_plan::Fence;
 use rusqlite::params;
 
 use super::connection::{Db, execute};
 use super::node::read_launchable;
 use super::open::done_by;
 use super::{org_of, random_token, sql};
-use crate::{Commit, Error, Held, Leased, Scope, Worker};
+use crate::{Begun, Commit, Entrusted, Error, Held, Leased, Scope, Worker};
 
 /// Leases enqueued runs of a queue.
 pub(super) fn lease(db: &Db, scope: &Scope, worker: &Worker) -> Result<Vec<Leased>, Error> {
@@ -32,4 +33,16 @@ pub(super) fn extend(db: &Db, scope: &Scope, held: &Held) -> Result<Commit, Erro
     let until: Timestamp = held.until;
     let row = params![held.run.0, held.token, until.as_microsecond(), org_of(scope)];
     Ok(done_by(db.change(sql!("extend_lease"), row)?))
+}
+
+/// Gives an attempt its token.
+pub(super) fn entrust(db: &Db, fence: Fence, one: &Entrusted) -> Result<Commit, Error> {
+    Ok(done_by(db.change(sql!("entrust_run"), params![one.run.0, one.attempt, fence.0, one.token])?))
+}
+
+/// Notes that an executor has taken a run.
+pub(super) fn begin(db: &Db, scope: &Scope, begun: &Begun) -> Result<Commit, Error> {
+    let at = begun.at.as_microsecond();
+    let row = params![begun.run.0, begun.token, at, begun.executor_run_id, org_of(scope)];
+    Ok(done_by(db.change(sql!("begin_run"), row)?))
 }

@@ -77,6 +77,8 @@ impl Sqlite {
         retained.is_more |= retained.events >= retention.limit as u64;
         let batches = self.writer.run(move |db| remove_answers(db, now)).await?;
         retained.is_more |= batches >= PIECE_MAX;
+        let messages = self.writer.run(move |db| remove_messages(db, &retention, now)).await?;
+        retained.is_more |= messages >= PIECE_MAX;
         Ok(retained)
     }
 }
@@ -197,6 +199,13 @@ fn remove_events(db: &Db, retention: &Retention, now: Timestamp) -> Result<u64, 
     let removed = db.change(sql!("delete_events"), [through])?;
     db.change(sql!("close_pass"), [])?;
     Ok(removed as u64)
+}
+
+/// Removes messages that nobody has read for as long as their runs are kept.
+fn remove_messages(db: &Db, retention: &Retention, now: Timestamp) -> Result<usize, Error> {
+    let cut = now.saturating_sub(retention.runs).unwrap_or(Timestamp::MIN).as_microsecond();
+    let limit = i64::try_from(PIECE_MAX).unwrap_or(i64::MAX);
+    db.change(sql!("delete_messages"), params![cut, limit])
 }
 
 fn remove_answers(db: &Db, now: Timestamp) -> Result<usize, Error> {

@@ -12,6 +12,7 @@ use super::decode::{
 };
 use super::schedules::key_of;
 use super::{bad_page, listed, org_of, page_rows, sql};
+use crate::stored::read_payload;
 use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope, Stats};
 
 /// Where a page of the ledger lies.
@@ -133,6 +134,7 @@ pub(super) fn read_run(row: &Row<'_>) -> Result<RunRow, Error> {
         node: column(row, 22)?,
         tz_version: column(row, 23)?,
         executor_run_id: column(row, 18)?,
+        payload: read_payload(column(row, 25)?)?,
     })
 }
 

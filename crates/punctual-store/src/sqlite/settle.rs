@@ -219,9 +219,6 @@ impl<'a> Settling<'a> {
         let settlement = &judged.settlement;
         let schedule = settlement.in_flight.schedule;
         self.keep_attempt(report, judged)?;
-        if !judged.was.is_in_flight() {
-            self.db.change(sql!("clear_wait"), [run.0])?;
-        }
         match &settlement.next {
             Next::End { status, reason, at } => self.write_end(report, judged, (*status, reason, *at))?,
             Next::Retry { at, reason, .. } => {

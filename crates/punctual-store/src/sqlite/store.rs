@@ -1,7 +1,7 @@
 //! The store's contract, call by call: what is read goes to a reader, what is written to the writer.
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::{
     Sqlite, admit, audit, breakers, create, documents, due, invalid, live, node, outbox, plan, queue, runs,
@@ -12,6 +12,10 @@ use crate::*;
 impl Store for Sqlite {
     async fn now(&self) -> Result<Timestamp, Error> {
         Ok(super::now())
+    }
+
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        self.reader.run(move |db| plan::decidable(db, now, &schedules)).await
     }
 
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
@@ -90,6 +94,10 @@ impl Store for Sqlite {
         self.reader.run(move |db| live::ended(db, &attempts)).await
     }
 
+    async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
+        self.writer.run(move |db| write::note(db, at, &event)).await
+    }
+
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
         self.writer.run(move |db| live::note_output(db, fence, &shown)).await
     }
@@ -100,6 +108,14 @@ impl Store for Sqlite {
 
     async fn extend_lease(&self, scope: Scope, held: Held) -> Result<Commit, Error> {
         self.writer.run(move |db| queue::extend(db, &scope, &held)).await
+    }
+
+    async fn entrust(&self, fence: Fence, entrusted: Entrusted) -> Result<Commit, Error> {
+        self.writer.run(move |db| queue::entrust(db, fence, &entrusted)).await
+    }
+
+    async fn begin(&self, scope: Scope, begun: Begun) -> Result<Commit, Error> {
+        self.writer.run(move |db| queue::begin(db, &scope, &begun)).await
     }
 
     async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {

@@ -160,10 +160,12 @@ impl<'a> Gathering<'a> {
 }
 
 fn read_busy(row: &Row<'_>) -> Result<Busy, Error> {
-    let awaits_turn = !super::decode::is_null(row, 2) && text(row, 2)? == "turn";
+    let status = status(row, 1)?;
+    let is_waiting = status == RunStatus::Waiting && !super::decode::is_null(row, 2);
+    let awaits_turn = is_waiting && text(row, 2)? == "turn";
     Ok(Busy {
         run: RunKey(column(row, 0)?),
-        status: status(row, 1)?,
+        status,
         awaits_turn,
         scheduled_for: tick(row, 3)?,
         attempt: column(row, 4)?,

@@ -3,18 +3,19 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use punctual_plan::{Changed, OrgKey, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleKey, Status};
+use jiff::Timestamp;
+use punctual_plan::{Changed, Event, OrgKey, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleKey, Status};
 use rusqlite::params;
 
-use super::audit::{About, record};
+use super::audit::{About, record, record_event};
 use super::change::{Stand, write_changed};
 use super::connection::Db;
 use super::create::{Kept, New, Prepared, Text, Upcoming, refused};
 use super::open::exhaust;
 use super::plan::{NewRow, Place, PlanWriter};
 use super::{now, sql};
-use crate::stored::status_detail;
-use crate::{Error, ScheduleWrite, Scope, Write, Written};
+use crate::stored::{payload_text, status_detail};
+use crate::{Error, INSTALLATION, ScheduleWrite, Scope, Write, Written};
 
 /// The key of an org, made if it is new and the engine asks.
 pub(super) fn org(db: &Db, scope: &Scope, org_id: &str) -> Result<OrgKey, Error> {
@@ -28,6 +29,12 @@ pub(super) fn org(db: &Db, scope: &Scope, org_id: &str) -> Result<OrgKey, Error>
         }
         _ => Err(Error::NotFound { what: format!("of an org `{org_id}`") }),
     }
+}
+
+/// Notes an event that belongs to no tenant.
+pub(super) fn note(db: &Db, at: Timestamp, event: &Event) -> Result<(), Error> {
+    let org = org(db, &Scope::Engine, INSTALLATION)?;
+    record_event(db, About { org, at, actor: None, schedule: None, run: None }, event)
 }
 
 /// Writes changes; one that is stale or refused does not stop the others.
@@ -214,7 +221,9 @@ impl Writing<'_> {
     }
 
     fn trigger(&mut self, one: &ScheduleWrite) -> Result<Written, Error> {
-        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced } = &one.write else {
+        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload } =
+            &one.write
+        else {
             return Ok(Written::Stale);
         };
         let stand = self.stand(*schedule)?;
@@ -238,6 +247,9 @@ impl Writing<'_> {
             return Ok(Written::Stale);
         }
         let run = RunKey(self.db.inserted());
+        if let Some(payload) = payload {
+            self.db.change(sql!("set_payload"), params![run.0, payload_text(payload)])?;
+        }
         let about =
             About { actor: self.actor(), ..About::schedule(stand.org, *schedule, one.now).of_run(run) };
         record(self.db, about, one.kind, &one.note)?;

@@ -11,11 +11,15 @@ use crate::output::Output;
 /// Names that are offered; whoever has more types a letter more.
 const OFFERED_MAX: usize = 1_000;
 
-/// What is asked after `--name` in bash: the generated function answers everything else.
+/// What is asked after `--name` in bash, and where a schedule stands alone: the generated function answers everything else.
 const BASH: &str = r#"
 _punctual_with_names() {
     local current="${COMP_WORDS[COMP_CWORD]}" previous="${COMP_WORDS[COMP_CWORD-1]}"
-    if [[ "$previous" == "--name" ]]; then
+    local -i is_name=0
+    [[ "$previous" == "--name" ]] && is_name=1
+    # The commands whose first word is a schedule.
+    [[ $COMP_CWORD -eq 2 && "$current" != -* && "$previous" =~ ^(runs|why|audit|backfill)$ ]] && is_name=1
+    if (( is_name )); then
         local IFS=$'\n'
         COMPREPLY=($(compgen -W "$(punctual complete names "$current" 2>/dev/null)" -- "$current"))
         return 0
@@ -25,8 +29,9 @@ _punctual_with_names() {
 complete -F _punctual_with_names -o nosort -o bashdefault -o default punctual
 "#;
 
-const FISH: &str =
-    "\ncomplete -c punctual -l name -x -a '(punctual complete names (commandline -ct) 2>/dev/null)'\n";
+const FISH: &str = "\ncomplete -c punctual -l name -x -a '(punctual complete names (commandline -ct) 2>/dev/null)'\n\
+     complete -c punctual -n '__fish_seen_subcommand_from runs why audit backfill' -f \
+     -a '(punctual complete names (commandline -ct) 2>/dev/null)'\n";
 
 const ZSH: &str = r#"
 _punctual_names() {

@@ -60,9 +60,18 @@ pub(crate) struct SettingFlags {
     /// Who may read `/metrics`: whoever has a `token`, or `open` to all
     #[arg(long, value_name = "WHO")]
     metrics_access: Option<String>,
+    /// Who executes workflows that do not say who does: a web address, or a program, with arguments as a JSON list
+    #[arg(long, value_name = "EXECUTOR")]
+    workflow_executor: Option<String>,
+    /// Addresses beside public ones that web requests may go to: `no`, `yes`, or ranges and host names by commas
+    #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "yes")]
+    allow_private_targets: Option<String>,
     /// How much is logged: error, warn, info, debug or trace
     #[arg(long, value_name = "LEVEL")]
     log_level: Option<String>,
+    /// How the log on standard error is written: text, json, or auto for text on a terminal and JSON otherwise
+    #[arg(long, value_name = "FORM")]
+    log_format: Option<String>,
 }
 
 impl SettingFlags {
@@ -82,7 +91,10 @@ impl SettingFlags {
             ("listen", &self.listen),
             ("http_programs", &self.http_programs),
             ("metrics_access", &self.metrics_access),
+            ("workflow_executor", &self.workflow_executor),
+            ("allow_private_targets", &self.allow_private_targets),
             ("log_level", &self.log_level),
+            ("log_format", &self.log_format),
         ];
         flags.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value.clone()?))).collect()
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use punctual::{App, Applied, Database, Failure, Identity, Kind, Occasion, SET, declare};
+use punctual::{App, Applied, Database, Failure, Identity, Kind, Occasion, SET, Settings, declare};
 use tracing::info;
 
 /// Differences that are named before the rest is only counted.
@@ -30,9 +30,9 @@ impl ConfigFile {
     }
 
     /// Applies the file, if there is one.
-    pub(crate) async fn bring_in(&self, database: &Database) -> Result<(), Failure> {
+    pub(crate) async fn bring_in(&self, database: &Database, settings: &Settings) -> Result<(), Failure> {
         let Some(file) = &self.config else { return Ok(()) };
-        let app = App::open(database, Identity::from_env()?).await?;
+        let app = App::open(database, Identity::from_env()?).await?.with_settings(settings);
         let proposal = app.propose(file, &self.set_name, declare::DAY).await?;
         let drift = proposal.drift();
         if self.strict && !drift.is_empty() && !proposal.is_new_set() {

@@ -44,7 +44,7 @@ impl Maintenance {
                 let noted = app.note_maintenance(on.reach.extent(), &on.note).await?;
                 let mut paused = 0;
                 for one in everyone(app, database, on.reach.extent()).await? {
-                    paused += one.pause_all(&on.note).await?;
+                    paused += one.pause_all(&noted).await?;
                 }
                 system::paused(output, &noted, paused)
             }

@@ -23,6 +23,8 @@ mod spec;
 mod system;
 mod why;
 mod worker;
+mod workflow;
+mod wrong;
 
 pub(crate) use simulate::View;
 
@@ -98,6 +100,9 @@ enum Command {
     Config(config::Config),
     /// Take runs from a queue of the database and do each with a command, until stopped
     Worker(worker::Worker),
+    /// Keep workflows, and start them by their `schedule_based` triggers
+    #[command(subcommand)]
+    Workflow(workflow::Workflow),
     /// Keep the values that targets refer to as `${secret:NAME}`
     #[command(subcommand)]
     Secret(secret::Secret),
@@ -137,7 +142,7 @@ const NO_WORLD: &str = "a world has no meaning without `--file`: the ledger says
 impl Cli {
     /// Reads the command line; one that cannot be meant is answered by clap and ends the process.
     pub(crate) fn from_line() -> Self {
-        let matches = Self::command().get_matches();
+        let matches = Self::command().try_get_matches().unwrap_or_else(|error| wrong::exit(&error));
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
@@ -154,7 +159,7 @@ impl Cli {
             | Command::Audit(_)
             | Command::Backfill(_)
             | Command::System(_) => None,
-            Command::Worker(_) | Command::Secret(_) => None,
+            Command::Worker(_) | Command::Secret(_) | Command::Workflow(_) => None,
             Command::Db(command) if !command.names_its_own() => None,
             _ if is_database_given => Some(NO_DATABASE),
             Command::Completions(_) | Command::Man(_) if cli.global.json => Some(NO_JSON),
@@ -185,6 +190,7 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Complete(complete) => with_door(&place, async |door| complete.run(door, &output).await),
         Command::Request(request) => with_door(&place, async |door| request.run(door, &output).await),
         Command::Schedule(command) => with_door(&place, async |door| command.run(door, &output).await),
+        Command::Workflow(command) => with_app(&database()?, async |app| command.run(app, &output).await),
         Command::Runs(runs) => with_door(&place, async |door| runs.run(door, &output).await),
         Command::Logs(logs) => with_door(&place, async |door| logs.run(door, &output).await),
         Command::Cancel(cancel) => with_door(&place, async |door| cancel.run(door, &output).await),

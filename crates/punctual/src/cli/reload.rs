@@ -1,12 +1,19 @@
-//! SIGHUP: a server reads its settings and its file of schedules anew, takes what it can and says what it cannot.
+//! SIGHUP: a server reads its settings and its file of schedules anew, works on by them, and says what stays.
 
 use punctual::{Database, Failure, Settings};
+use punctual_engine::{Tuner, Tuning};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::{error, info, warn};
 
 use super::config::SettingFlags;
 use super::config_file::ConfigFile;
-use super::log::SetLevel;
+use super::log::LogControl;
+
+/// What a process is for as long as it runs.
+const FIXED: &str = "database, org_id, user_id, node, listen, http_programs, metrics_access";
+
+/// Settings that count when the server starts.
+const AT_START: [&str; 3] = ["listen", "http_programs", "metrics_access"];
 
 /// What is needed to read the settings anew.
 pub(crate) struct Reload {
@@ -14,8 +21,8 @@ pub(crate) struct Reload {
     pub(crate) flags: SettingFlags,
     /// The settings that it works by.
     pub(crate) settings: Settings,
-    /// How the level of the log is changed.
-    pub(crate) log: SetLevel,
+    /// How the log is changed.
+    pub(crate) log: LogControl,
     /// The schedules that it brings with it.
     pub(crate) config: ConfigFile,
     /// Where they are stored.
@@ -24,53 +31,65 @@ pub(crate) struct Reload {
 
 impl Reload {
     /// Listens on a thread of its own, for as long as the process lives: a large file never holds up the loop.
-    pub(crate) fn listen(self) -> Result<(), Failure> {
+    pub(crate) fn listen(self, tuner: Tuner) -> Result<(), Failure> {
         let unheard = |error: std::io::Error| Failure::world(format!("cannot listen for SIGHUP: {error}"));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(unheard)?;
         let hangup = {
             let _inside = runtime.enter();
             signal(SignalKind::hangup()).map_err(unheard)?
         };
-        let listen = move || runtime.block_on(self.at_each(hangup));
+        let listen = move || runtime.block_on(self.at_each(hangup, tuner));
         std::thread::Builder::new().name("reload".to_owned()).spawn(listen).map(drop).map_err(unheard)
     }
 
+    /// How the engine works by the settings.
+    pub(crate) fn tuning(&self) -> Tuning {
+        Tuning { pace: self.settings.pace(), retention: self.settings.retention() }
+    }
+
     /// Reads everything anew at each signal.
-    async fn at_each(mut self, mut hangup: Signal) {
+    async fn at_each(mut self, mut hangup: Signal, tuner: Tuner) {
         while hangup.recv().await.is_some() {
-            self.once();
-            if let Err(Failure { message, hint, .. }) = self.config.bring_in(&self.database).await {
+            if self.once() {
+                tuner.set(self.tuning());
+            }
+            if let Err(Failure { message, hint, .. }) =
+                self.config.bring_in(&self.database, &self.settings).await
+            {
                 let hint = hint.unwrap_or_default();
                 error!(problem = message, hint, "the file is not applied; what is stored stays");
             }
         }
     }
 
-    fn once(&mut self) {
+    /// Takes the settings as they are now; whether they could be.
+    fn once(&mut self) -> bool {
         let new = match self.flags.resolve(self.config.file()) {
             Ok(new) => new,
             Err(failure) => {
                 let hint = failure.hint.unwrap_or_default();
                 error!(problem = failure.message, hint, "the settings cannot be meant; the old ones stay");
-                return;
+                return false;
             }
         };
+        if !self.log.set(new.log_level(), new.log_format()) {
+            error!(setting = "log_level", "the log goes on as before");
+        }
         let mut changed = 0;
-        for (old, new) in self.settings.all.iter_mut().zip(&new.all) {
-            if old.value == new.value {
-                continue;
-            }
+        for (old, new) in self.settings.all.iter().zip(&new.all).filter(|(old, new)| old.value != new.value) {
             changed += 1;
             let (name, value, source) = (new.setting.name, new.value.as_str(), new.source.to_string());
-            if new.setting.is_reloaded && (self.log)(value) {
-                info!(setting = name, from = old.value, to = value, source, "reloaded");
-                *old = new.clone();
-            } else {
-                warn!(setting = name, from = old.value, to = value, source, "takes effect after a restart");
+            if AT_START.contains(&name) {
+                warn!(setting = name, from = old.value, to = value, source, "this needs a restart");
+                continue;
             }
+            info!(setting = name, from = old.value, to = value, source, "reloaded");
         }
         if changed == 0 {
             info!("reloaded: no setting has changed");
         }
+        info!(fixed = FIXED, "these stay as they are until a restart");
+        self.settings = new;
+        true
     }
 }

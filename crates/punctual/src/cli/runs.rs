@@ -42,6 +42,9 @@ pub(crate) struct Runs {
     /// The schedule, by name or id; all of them without it
     #[arg(value_name = "SCHEDULE")]
     schedule: Option<String>,
+    /// Of all schedules, as also without a schedule
+    #[arg(long, conflicts_with = "schedule")]
+    all: bool,
     #[command(flatten)]
     part: Part,
 }
@@ -107,7 +110,7 @@ fn known<T: std::str::FromStr<Err = UnknownName>>(
 
 impl Runs {
     pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
-        self.part.show(door, output, self.schedule.map(Which::either)).await
+        self.part.show(door, output, self.schedule.filter(|_| !self.all).map(Which::either)).await
     }
 }
 

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
+use punctual::declare::Defaults;
 use punctual::{Database, Failure, Identity};
-use punctual_engine::{Engine, HostTargets, Metrics, PROGRAMS_MAX, Pulse, SystemClock, allow_open_files};
+use punctual_engine::{
+    Engine, HostTargets, Metrics, PROGRAMS_MAX, Pulse, SystemClock, Tuning, allow_open_files,
+};
 use punctual_server::{Metered, Place, Secret, Serving, Shared, socket_beside, token_file};
 use punctual_store::{Access, AnyStore, Scope, Store};
 use serde_json::json;
@@ -14,15 +17,13 @@ use tokio::sync::watch;
 
 use super::config::SettingFlags;
 use super::config_file::ConfigFile;
-use super::log::Log;
+use super::log::LogControl;
 use super::reload::Reload;
 use crate::output::{Format, Output};
 
 /// Run the schedules of a database until stopped.
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    #[command(flatten)]
-    log: Log,
     #[command(flatten)]
     flags: SettingFlags,
     #[command(flatten)]
@@ -34,7 +35,7 @@ impl Serve {
     pub(crate) fn run(&self, database: &Database, asked: Option<Format>) -> Result<(), Failure> {
         let begun = Instant::now();
         let settings = self.flags.resolve(self.config.file())?;
-        let log = self.log.start(asked, settings.log_level());
+        let log = LogControl::start(asked, settings.log_level(), settings.log_format());
         let (flags, config) = (self.flags.clone(), self.config.clone());
         let reload = Reload { flags, settings, log, config, database: database.clone() };
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
@@ -46,16 +47,17 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let stop = stop_signal()?;
     allow_open_files(PROGRAMS_MAX)?;
     let store = Arc::new(database.open(Access::Serve).await?);
-    reload.config.bring_in(database).await?;
+    reload.config.bring_in(database, &reload.settings).await?;
     let mut settings = punctual_engine::Settings::new(database.journal()?);
-    settings.pace = reload.settings.pace();
-    settings.retention = reload.settings.retention();
-    let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
+    Tuning { pace: settings.pace, retention: settings.retention } = reload.tuning();
+    let targets = HostTargets::new(Arc::clone(&store), database.vault()?);
+    let targets = targets.reaching(reload.settings.reach());
+    let targets = Arc::new(targets.with_executor(reload.settings.workflow_executor()));
     let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     let node = (engine.pulse(), engine.metrics());
     let serving = http(database, &store, (node, &reload.settings)).await?;
-    reload.listen()?;
+    reload.listen(engine.tuner())?;
     greeting.say(database, &serving.place, schedules)?;
     engine.run(stop).await;
     // Workers may report until the last run has ended.
@@ -73,7 +75,7 @@ async fn http(
     let how = punctual_server::Settings {
         programs: settings.http_programs(),
         metrics,
-        defaults: settings.defaults(),
+        defaults: Defaults::of(settings),
     };
     let shared = Shared::new(Arc::clone(store), node, how);
     let wanted = Place { address: settings.listen(), socket: socket_beside(database) };

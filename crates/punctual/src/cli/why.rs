@@ -21,7 +21,7 @@ pub(crate) struct Why {
     /// The schedule, by name or id
     #[arg(value_name = "SCHEDULE", required_unless_present = "run", requires = "at")]
     schedule: Option<String>,
-    /// The instant: RFC 3339, or a local time in the schedule's zone
+    /// The instant: RFC 3339, a local time in the schedule's zone, `now` or `2h ago`
     #[arg(long, value_name = "TIME", requires = "schedule")]
     at: Option<String>,
     /// A run of the ledger, such as `run-12`, instead of a schedule and an instant

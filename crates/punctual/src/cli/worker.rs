@@ -37,7 +37,7 @@ pub(crate) struct Worker {
 impl Worker {
     /// With `asked`, the log and what it came to are JSON, whatever they are written to.
     pub(crate) fn run(self, database: &Database, asked: Option<Format>) -> Result<(), Failure> {
-        drop(self.log.start(asked, self.log_level.as_str()));
+        self.log.start(asked, self.log_level.as_str());
         let output = Output::to_stdout(asked.unwrap_or_else(Format::for_stdout));
         let runtime = tokio::runtime::Runtime::new().map_err(|error| Failure::world(error.to_string()))?;
         let worked = runtime.block_on(self.work(database))?;

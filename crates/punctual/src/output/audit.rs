@@ -4,7 +4,8 @@ use jiff::tz::TimeZone;
 use punctual::Failure;
 use punctual::shape::{Audit, AuditLog, Audits, Broken, Chain, Hole};
 
-use super::table::table;
+use super::prose::hung;
+use super::table::{table, table_without};
 use super::{Output, clock};
 
 /// Holes of one schedule that a person is shown; JSON has all.
@@ -17,9 +18,10 @@ pub(crate) fn found(output: &Output, found: &Audits) -> Result<(), Failure> {
             return "there is no schedule to audit\n".to_owned();
         }
         let headings = ["SCHEDULE", "PLANNED", "RECORDED", "THROUGH", "PROVED", "COUNTS"];
-        let mut said = table(&headings, found.audits.iter().map(cells));
+        // What is not recorded is told below, so a narrow terminal misses nothing.
+        let mut said = table_without(&["RECORDED"], &headings, found.audits.iter().map(cells));
         for one in &found.audits {
-            said += &notes(one);
+            said += &hung(&notes(one), 2);
         }
         said
     })

@@ -4,6 +4,7 @@ use punctual::{Backfill, BackfillPlan, Failure, PastTick};
 use punctual_plan::{Overlap, RunKey};
 use serde_json::{Value, json};
 
+use super::prose::hung;
 use super::table::table;
 use super::{Output, clock};
 
@@ -56,8 +57,8 @@ pub(crate) fn planned(output: &Output, plan: &BackfillPlan, wish: &Backfill) -> 
         }
         let more = if plan.is_more { " (there are more; `--limit` takes them)" } else { "" };
         let new = plan.ticks.iter().filter(|tick| tick.backfilled.is_none()).count();
-        said += &format!("\nwould add {new} runs of `{}`{more}; `--yes` does it\n", definition.name);
-        said + overlap_note(plan, wish)
+        let would = format!("\nwould add {new} runs of `{}`{more}; `--yes` does it\n", definition.name);
+        said + &hung(&(would + overlap_note(plan, wish)), 0)
     })
 }
 

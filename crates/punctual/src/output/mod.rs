@@ -20,6 +20,7 @@ pub(crate) mod system;
 mod table;
 mod timeline;
 pub(crate) mod why;
+pub(crate) mod workflows;
 
 pub(crate) use progress::Progress;
 

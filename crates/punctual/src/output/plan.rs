@@ -153,7 +153,9 @@ fn target_text(target: &Target) -> String {
         Action::Process(process) => format!("process {}", process.argv.join(" ")),
         Action::Webhook(webhook) => format!("webhook {}", webhook.url),
         Action::Queue(queue) => format!("queue {}", queue.queue),
-        Action::Workflow { workflow_id, version } => format!("workflow {workflow_id} version {version}"),
+        Action::Workflow(workflow) => {
+            format!("workflow {} version {}", workflow.workflow_id, workflow.version)
+        }
         other => format!("{} {}", other.kind(), target.name),
     }
 }

@@ -47,7 +47,7 @@ fn text(details: &RunDetails, zone: &TimeZone) -> String {
         ("version", run.definition_version.to_string()),
         ("tz database", or_none(&run.tz_version)),
     ];
-    let mut said: String = fields.iter().map(|(name, value)| format!("{name:<16}  {value}\n")).collect();
+    let mut said: String = fields.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
     if !details.attempts.is_empty() {
         let cells = details.attempts.iter().map(|one| {
             let took = one.ended_at.map(|end| short(end.duration_since(one.started_at)));

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::run::short;
 use super::table::table_without;
-use super::{Live, Output, clock};
+use super::{Live, Output, clock, short_clock};
 
 /// Columns that a narrow terminal does without.
 const SPARE: [&str; 3] = ["REQUEST ID", "LATE", "DURATION"];
@@ -97,7 +97,7 @@ fn range_cells(row: &Range, zone: &TimeZone) -> Vec<String> {
     };
     vec![
         format!("{} ticks", row.count),
-        format!("{} .. {}", clock(row.first, zone), clock(row.last, zone)),
+        format!("{} .. {}", clock(row.first, zone), short_clock(row.last, row.first, zone)),
         if row.counts.is_none() { row.status.clone() } else { "digest".to_owned() },
         "-".to_owned(),
         "-".to_owned(),

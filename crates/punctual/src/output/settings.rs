@@ -34,7 +34,6 @@ pub(crate) fn show(output: &Output, settings: &Settings, places: &[Place]) -> Re
             "from": from,
             "default": one.setting.default,
             "variable": one.setting.variable(),
-            "reloads": one.setting.is_reloaded,
         })
     };
     let place = |place: &Place| -> (String, Value) {

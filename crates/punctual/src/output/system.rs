@@ -6,7 +6,7 @@ use punctual::{Check, Extent, Failure, Maintenance};
 use serde_json::{Value, json};
 
 use super::prose::hung;
-use super::table::table;
+use super::table::{table, table_without};
 use super::{Output, clock};
 
 /// Where the text of a check begins.
@@ -74,13 +74,13 @@ pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
                 node.pid.to_string(),
                 node.version.clone(),
                 node.tz_version.clone(),
-                node.shards.to_string(),
                 clock(node.started_at, &TimeZone::UTC),
                 clock(node.lease_until, &TimeZone::UTC),
+                node.shards.to_string(),
             ]
         });
-        let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "SHARDS", "STARTED", "LEASE UNTIL"];
-        let said = table(&headings, cells);
+        let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "STARTED", "LEASE UNTIL", "SHARDS"];
+        let said = table_without(&["TZ", "VERSION", "PID"], &headings, cells);
         let offset_ms = nodes.clock_offset_ms;
         format!("{said}\nthe database's clock is {offset_ms:.1} ms from that of this host\n")
     })

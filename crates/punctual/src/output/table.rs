@@ -11,6 +11,12 @@ const LAST_MIN: usize = 20;
 /// The space between two columns.
 const GAP: usize = 2;
 
+/// Columns whose values people chose: where there is no room, their middle is left out rather than a line broken.
+const CHOSEN: [&str; 5] = ["NAME", "SCHEDULE", "TARGET", "CRON", "VALUE"];
+
+/// So much of a chosen name is shown at least.
+const CHOSEN_MIN: usize = 12;
+
 /// A table with the given headings, as wide as the terminal allows.
 pub(super) fn table(headings: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     table_without(&[], headings, rows)
@@ -56,9 +62,7 @@ impl Columns {
 
     /// Whether every column but the last can stay in one piece.
     fn is_fitting(&self, width: usize) -> bool {
-        let widths = self.widths();
-        let last = widths.last().copied().unwrap_or_default();
-        widths.iter().sum::<usize>() - last + last.min(LAST_MIN) <= width
+        self.excess(width) == 0
     }
 
     /// Leaves out as many of the spare columns as it takes.
@@ -72,6 +76,29 @@ impl Columns {
                 for row in self.rows.iter_mut().filter(|row| place < row.len()) {
                     row.remove(place);
                 }
+            }
+        }
+        self.shorten(width);
+    }
+
+    /// How many characters there are too many.
+    fn excess(&self, width: usize) -> usize {
+        let widths = self.widths();
+        let last = widths.last().copied().unwrap_or_default();
+        (widths.iter().sum::<usize>() - last + last.min(LAST_MIN)).saturating_sub(width)
+    }
+
+    /// Shortens chosen names, the widest column first, as far as it takes.
+    fn shorten(&mut self, width: usize) {
+        let last = self.headings.len().saturating_sub(1);
+        let is_chosen = |place: &usize| *place != last && CHOSEN.contains(&self.headings[*place].as_str());
+        let mut places: Vec<usize> = (0..self.headings.len()).filter(is_chosen).collect();
+        let widths = self.widths();
+        places.sort_by_key(|place| std::cmp::Reverse(widths[*place]));
+        for place in places {
+            let most = (widths[place] - GAP).saturating_sub(self.excess(width)).max(CHOSEN_MIN);
+            for cell in self.rows.iter_mut().filter_map(|row| row.get_mut(place)) {
+                *cell = without_middle(cell, most);
             }
         }
     }
@@ -97,9 +124,39 @@ impl Columns {
     }
 }
 
+/// A text of at most so many characters: the beginning and the end say most about a name.
+fn without_middle(text: &str, most: usize) -> String {
+    let count = text.chars().count();
+    if count <= most {
+        return text.to_owned();
+    }
+    let (head, tail) = (most.div_ceil(2) - 1, most / 2);
+    text.chars().take(head).chain(['…']).chain(text.chars().skip(count - tail)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chosen_name_loses_its_middle_and_never_breaks() {
+        let name = "request/req-ce23bfc6-f9aa-45a3-b339-075d495cfc2b";
+        let row = ["run-1", name, "2026-11-15 14:29:53 UTC", "success", "a reason of some words"];
+        let row = row.map(str::to_owned).to_vec();
+        let headings = ["RUN ID", "SCHEDULE", "SCHEDULED FOR", "STATUS", "REASON"];
+        let shown = |width: u16| {
+            let mut columns = Columns::new(&headings, vec![row.clone()]);
+            columns.fit(&[], usize::from(width));
+            columns.show(Some(width))
+        };
+        assert!(shown(140).contains(name));
+        assert_eq!(
+            shown(80),
+            "RUN ID  SCHEDULE          SCHEDULED FOR            STATUS   REASON\n\
+             run-1   request…495cfc2b  2026-11-15 14:29:53 UTC  success  a reason of some\n                                                            words\n"
+        );
+        assert_eq!(without_middle("ünïcödé", 4), "ü…dé");
+    }
 
     fn shown(spare: &[&str], width: u16) -> String {
         let row = ["run-1", "2026-11-15 14:29:53 UTC", "req-7d960a8d-5284", "run-7 was still in flight"];

@@ -12,12 +12,12 @@ use tokio::sync::watch;
 
 use super::clock::{TestClock, Wall};
 use super::define::Terms;
-use super::ledger::{Ledger, Own};
+use super::ledger::{Ledger, Own, TEST_IDLE};
 use super::memory::MemoryLedger;
 use super::set::{Accepting, Set};
 use super::task::{Task, signed};
 use super::{Error, Scheduler};
-use crate::{Database, Failure, zone_name};
+use crate::{Database, Failure, name, zone_name};
 
 /// How long a stop waits for runs, unless it is said otherwise.
 const DRAIN_FOR: Duration = Duration::from_secs(30);
@@ -232,6 +232,9 @@ impl Builder {
 
     async fn start(self, tasks: Vec<Task>, accepting: Accepting) -> Result<Scheduler, Error> {
         let set = self.set_name()?;
+        if let Some(problem) = name::org_problem(&self.org_id) {
+            return Err(Failure::invalid(problem, name::ORG_HINT).into());
+        }
         let terms = Terms {
             set,
             org_id: self.org_id.clone(),
@@ -249,8 +252,9 @@ impl Builder {
         let add = |callbacks, task: &Task| task.add_to(callbacks, terms.callback(task));
         let callbacks = tasks.iter().fold(Callbacks::new(), add);
         ledger.claim(Own { org, tasks: callbacks.names().map(str::to_owned).collect() });
-        let settings =
-            Settings { pace, drain_for: self.drain_for, ..Settings::with_journal(self.journal(&terms.set)?) };
+        let idle = if let Wall::Test(_) = self.clock { TEST_IDLE } else { Duration::ZERO };
+        let journal = self.journal(&terms.set)?;
+        let settings = Settings { pace, idle, drain_for: self.drain_for, ..Settings::with_journal(journal) };
         let clock = Arc::new(self.clock);
         let program = Arc::new(Program::new(callbacks, Arc::clone(&clock)));
         let engine = Engine::start(Arc::clone(&ledger), clock, program, settings).await?;

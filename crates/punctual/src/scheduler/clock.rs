@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{Clock, SystemClock, VirtualClock};
+use tokio::sync::watch;
 
 /// How long [`TestClock::advance`] goes beyond its aim: timers are a millisecond coarse.
 const SETTLE: Duration = Duration::from_millis(5);
@@ -54,6 +55,8 @@ struct Shown {
     clock: VirtualClock,
     /// What the last [`TestClock::advance`] aimed at, so that going beyond it does not add up.
     aim: Mutex<Timestamp>,
+    /// How often it was set: whoever sleeps by it wakes up then.
+    steps: watch::Sender<u64>,
 }
 
 impl TestClock {
@@ -71,7 +74,11 @@ impl TestClock {
     /// # }
     /// ```
     pub fn at(now: Timestamp) -> Self {
-        Self(Arc::new(Shown { clock: VirtualClock::at(now), aim: Mutex::new(now) }))
+        Self(Arc::new(Shown {
+            clock: VirtualClock::at(now),
+            aim: Mutex::new(now),
+            steps: watch::Sender::new(0),
+        }))
     }
 
     /// What it shows.
@@ -141,6 +148,15 @@ impl TestClock {
     pub fn set(&self, to: Timestamp) {
         self.0.clock.step(to.duration_since(self.now()));
         *self.0.aim.lock().unwrap_or_else(PoisonError::into_inner) = to;
+        self.0.steps.send_modify(|steps| *steps += 1);
+    }
+
+    /// Waits until it was set again; gives back how often it was by then.
+    pub(super) async fn stepped_since(&self, seen: u64) -> u64 {
+        let mut steps = self.0.steps.subscribe();
+        let now = steps.wait_for(|steps| *steps != seen).await.map(|steps| *steps);
+        // The sender is this clock's own.
+        now.unwrap_or(seen)
     }
 
     async fn pass_until(&self, at: Timestamp) {
@@ -159,6 +175,16 @@ pub(super) enum Wall {
     #[default]
     Host,
     Test(TestClock),
+}
+
+impl Wall {
+    /// How often it was set so far.
+    pub(super) fn steps(&self) -> u64 {
+        match self {
+            Self::Host => 0,
+            Self::Test(test) => *test.0.steps.borrow(),
+        }
+    }
 }
 
 impl Clock for Wall {

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use punctual_engine::{Metrics, Stopped};
-use punctual_store::{Cut, RunFilter, RunRow, Scope, Selector, Store};
+use punctual_plan::Why;
+use punctual_store::{Cut, RunFilter, RunRow, ScheduleRow, Scope, Selector, Store};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -160,10 +162,7 @@ impl Scheduler {
     /// # }
     /// ```
     pub async fn history(&self, task: &str) -> Result<History, Error> {
-        let selector = Selector::Name(task.to_owned());
-        let found = self.ledger.schedule(self.scope.clone(), selector).await?;
-        let missing = || punctual_store::Error::NotFound { what: format!("`{task}`") };
-        let row = found.ok_or_else(missing)?;
+        let row = self.find(task).await?;
         let schedule = row.definition.id;
         let until = Some(self.ledger.now().await?);
         let filter = RunFilter { schedule: Some(schedule), until, ..RunFilter::default() };
@@ -172,6 +171,40 @@ impl Scheduler {
         let is_more = runs.next.is_some() || ranges.next.is_some();
         let zones = HashMap::from([(schedule, zone_of(&row))]);
         Ok(History { runs: runs.rows, ranges: ranges.rows, zones, is_more, next: None })
+    }
+
+    /// Explains why a task did or did not run at an instant, or what will become of it then: spec, version, zone, windows,
+    /// catch-up, overlap, attempts and clock, link by link. It is what `punctual why` says, and prints the same way.
+    ///
+    /// # Errors
+    /// When there is no such task, or the database fails.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use punctual::{Scheduler, Task, scheduler::{MemoryLedger, TestClock}};
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let clock = TestClock::at("2026-03-01T09:00:00Z".parse()?);
+    /// # let task = Task::new("greet", "0 10 * * *", Duration::from_secs(300), |_| async { Ok(()) });
+    /// # let ledger = MemoryLedger::new();
+    /// # let scheduler = Scheduler::builder().memory(&ledger).clock(&clock).timezone("UTC").initialize([task]).await?;
+    /// clock.advance(Duration::from_secs(3 * 3_600)).await;
+    /// let why = scheduler.why("greet", "2026-03-01T10:00:00Z".parse()?).await?;
+    /// assert!(why.to_string().contains("it ran on time and ended well"), "{why}");
+    /// let why = scheduler.why("greet", "2026-03-01T11:00:00Z".parse()?).await?;
+    /// assert!(why.to_string().contains("hour 11 is not in `10`"), "{why}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn why(&self, task: &str, at: Timestamp) -> Result<Why, Error> {
+        self.ledger.why(self.scope.clone(), self.find(task).await?, at).await
+    }
+
+    async fn find(&self, task: &str) -> Result<ScheduleRow, Error> {
+        let selector = Selector::Name(task.to_owned());
+        let found = self.ledger.schedule(self.scope.clone(), selector).await?;
+        let missing = || punctual_store::Error::NotFound { what: format!("`{task}`") };
+        Ok(found.ok_or_else(missing)?)
     }
 
     /// What it has counted since its start; it goes on counting after this call.

@@ -4,21 +4,25 @@
 //! and admits only those; what the others have is theirs, whether they run at the moment or not.
 
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::Clock;
-use punctual_plan::{Action, Fence, OrgKey, RunKey, Schedule, ScheduleId, ScheduleKey};
+use punctual_plan::{Action, Event, Fence, OrgKey, RunKey, Schedule, ScheduleId, ScheduleKey, Why};
 use punctual_store::*;
 use tokio::sync::OwnedMutexGuard;
 
 use super::clock::Wall;
-use crate::Database;
+use crate::{App, Database, Identity};
 
-/// How long a lease lasts by the database's own clock while the scheduler lives by another one: longer than any test
-/// stands still.
-const TEST_LEASE: SignedDuration = SignedDuration::from_mins(1);
+/// How long a lease lasts while the scheduler lives by another clock than the database: longer than any test stands
+/// still, and so long that days of a test are not spent on renewing it.
+const TEST_LEASE: SignedDuration = SignedDuration::from_mins(15);
+
+/// How long such a scheduler sleeps when nothing is due: nobody else writes into its ledger.
+pub(super) const TEST_IDLE: Duration = Duration::from_secs(300);
 
 /// How often such a lease is renewed in the database, what others left looked for, and messages and events put in order:
 /// by the host's clock, for days of a test pass in no time.
@@ -26,8 +30,10 @@ const TEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// A store behind which a program keeps its tasks.
 pub(super) struct Ledger {
-    store: AnyStore,
+    store: Arc<AnyStore>,
     clock: Wall,
+    /// How often the clock of a test was set when that was last looked at.
+    stepped: AtomicU64,
     own: OnceLock<Own>,
     rare: Mutex<Rare>,
     /// That nobody else serves a ledger in memory.
@@ -79,7 +85,15 @@ impl Hold {
 
 impl Ledger {
     pub(super) fn new(store: AnyStore, clock: Wall, served: Option<OwnedMutexGuard<()>>) -> Self {
-        Self { store, clock, own: OnceLock::new(), rare: Mutex::default(), _served: served }
+        let stepped = AtomicU64::new(clock.steps());
+        Self {
+            store: Arc::new(store),
+            clock,
+            stepped,
+            own: OnceLock::new(),
+            rare: Mutex::default(),
+            _served: served,
+        }
     }
 
     /// Opens a database, as the one that runs tasks in it.
@@ -109,7 +123,7 @@ impl Ledger {
     }
 
     fn hold(&self) -> Option<Hold> {
-        if !self.is_test() || matches!(self.store, AnyStore::Memory(_)) {
+        if !self.is_test() || matches!(*self.store, AnyStore::Memory(_)) {
             return None;
         }
         Some(Hold::begin())
@@ -156,6 +170,21 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    /// Explains what became of a task at an instant, or what will.
+    pub(super) async fn why(
+        &self,
+        scope: Scope,
+        row: ScheduleRow,
+        at: Timestamp,
+    ) -> Result<Why, super::Error> {
+        let _held = self.hold();
+        let now = self.now().await?;
+        let app = App::on(Arc::clone(&self.store), scope, Identity::default());
+        Ok(app.why_at(row, crate::Instant { at, local: None }, now).await?)
+    }
+}
+
 /// Hands a call to the store.
 macro_rules! hand_over {
     ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
@@ -179,6 +208,13 @@ impl Store for Ledger {
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
         let _held = self.hold();
         let mut batch = self.store.plannable(Ask { limit: BATCH_MAX, ..ask }).await?;
+        batch.ready.retain(|one| self.is_own(one.org, &one.definition));
+        Ok(batch)
+    }
+
+    async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {
+        let _held = self.hold();
+        let mut batch = self.store.decidable(now, schedules).await?;
         batch.ready.retain(|one| self.is_own(one.org, &one.definition));
         Ok(batch)
     }
@@ -239,10 +275,14 @@ impl Store for Ledger {
     }
 
     async fn changed(&self) {
-        match self.clock {
+        match &self.clock {
             Wall::Host => self.store.changed().await,
-            // Nobody else writes into the ledger of a test, and waiting for them would take the host's time.
-            Wall::Test(_) => std::future::pending().await,
+            // Nobody else writes into the ledger of a test, and waiting for them would take the host's time. That its
+            // clock was set is news all the same.
+            Wall::Test(test) => {
+                let seen = self.stepped.load(Ordering::Relaxed);
+                self.stepped.store(test.stepped_since(seen).await, Ordering::Relaxed);
+            }
         }
     }
 
@@ -263,6 +303,7 @@ impl Store for Ledger {
     }
 
     hand_over! {
+        note(at: Timestamp, event: Event) -> ();
         commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
         admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Vec<Commit>;
         mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
@@ -277,6 +318,8 @@ impl Store for Ledger {
         note_output(fence: Fence, shown: Vec<Shown>) -> ();
         lease(scope: Scope, worker: Worker) -> Vec<Leased>;
         extend_lease(scope: Scope, held: Held) -> Commit;
+        entrust(fence: Fence, entrusted: Entrusted) -> Commit;
+        begin(scope: Scope, begun: Begun) -> Commit;
         org(scope: Scope, org_id: String) -> OrgKey;
         write_schedules(scope: Scope, writes: Vec<ScheduleWrite>) -> Vec<Result<Written, Error>>;
         schedule(scope: Scope, selector: Selector) -> Option<ScheduleRow>;

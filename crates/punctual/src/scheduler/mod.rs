@@ -28,7 +28,7 @@ pub use crate::History;
 pub use punctual_engine::{CallbackError, Context, Metrics, Stopped};
 pub use punctual_plan::{
     BreakerRule, CatchUp, ChainOn, Delivery, Difference, Drift, FieldDrift, Jitter, JitterMode, Launch,
-    Object, Overlap, Policy, Reason, RunStatus,
+    Object, Overlap, Policy, Reason, RunStatus, Why,
 };
 pub use punctual_store::{RangeRow, RunRow};
 pub use punctual_time::{

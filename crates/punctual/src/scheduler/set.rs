@@ -185,7 +185,11 @@ fn made_at(row: &ScheduleRow) -> Timestamp {
 /// That a task is stored in a state in which it does not run, though none of its policies led there.
 fn paused(row: &ScheduleRow) -> Option<FieldDrift> {
     let status = &row.state.status;
-    matches!(status, Status::PausedManual { .. } | Status::PausedInvalid { .. }).then(|| FieldDrift {
+    let is_paused = matches!(
+        status,
+        Status::PausedManual { .. } | Status::Maintenance { .. } | Status::PausedInvalid { .. }
+    );
+    is_paused.then(|| FieldDrift {
         field: "status",
         stored: status.name().to_owned(),
         declared: Status::Active.name().to_owned(),

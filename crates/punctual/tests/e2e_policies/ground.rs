@@ -79,6 +79,8 @@ impl Ground {
         self.person.serve_with(&[
             ("DATABASE_URL", self.url.clone()),
             ("PUNCTUAL_LOOKAHEAD_MS", LOOKAHEAD_MS.to_string()),
+            // Rows are kept by their tick; the nights that are run again are long past.
+            ("PUNCTUAL_KEEP_RUNS", "3650d".to_owned()),
         ])
     }
 }

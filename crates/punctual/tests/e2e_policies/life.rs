@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp, Unit};
 use crate::driver::Serving;
 use crate::ground::Ground;
 use crate::row::{LATE, MAIN, Row, written};
+use crate::rows_dst::NIGHTS;
 use crate::rows_order::SETTINGS;
 use crate::seen::{Seen, runs};
 
@@ -77,6 +78,9 @@ fn deeds(ground: &Ground) {
         ground.json(MAIN, line);
     }
     ground.json("repairs", &["system", "maintenance", "on", "--note", "new disks"]);
+    for (name, [from, to]) in NIGHTS {
+        ground.json(MAIN, &["backfill", name, "--from", from, "--to", to, "--key", "night", "--yes"]);
+    }
 }
 
 /// What people do while the second one runs.

@@ -2,9 +2,7 @@
 //! Method: a table of schedules, the world that lets their policies count, and what the ledger has to show. All rows
 //! live in the same few seconds: two servers, one after the other, with a `kill -9` and an outage between them. No
 //! claim depends on when exactly something happened. The values come from the enums and the keys from the schema, so
-//! one that is new needs a row.
-//!
-//! `dst` is not here, as no clock changes on demand: `removing_any_key_changes_some_ledger` tries its keys.
+//! one that is new needs a row. Nights in which the clock changes are past ones, run by a backfill.
 
 #[path = "../e2e_program/driver.rs"]
 #[allow(dead_code, reason = "the other end-to-end tests use the rest of it")]
@@ -14,6 +12,7 @@ mod life;
 mod row;
 mod rows_bounds;
 mod rows_deeds;
+mod rows_dst;
 mod rows_failure;
 mod rows_late;
 mod rows_order;
@@ -33,6 +32,7 @@ fn rows() -> Vec<Row> {
         rows_order::rows(),
         rows_bounds::rows(),
         rows_deeds::rows(),
+        rows_dst::rows(),
     ]
     .into_iter()
     .flatten()

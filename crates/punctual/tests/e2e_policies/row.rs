@@ -64,6 +64,11 @@ pub(crate) fn written(name: &str, definition: &str, folder: &str) -> String {
     let program = |word: &str, text: &str| (word.to_owned(), shell(text));
     let words = [
         ("SECONDLY".to_owned(), "cron: '* * * * * *'".to_owned()),
+        // Its own ticks are of the next nights only, as it is disabled.
+        (
+            "NIGHTLY".to_owned(),
+            "cron: '30 2 * * *', timezone: Europe/Paris, enabled: false, if_running: allow".to_owned(),
+        ),
         program("WELL", "true"),
         program("BADLY", "false"),
         program("BRIEFLY", "sleep 0.6"),

@@ -25,11 +25,11 @@ pub(crate) fn rows() -> Vec<Row> {
             })
             .claim("the history stays", |seen| !seen.of("gone").is_empty() && seen.status("gone").is_empty()),
         Row::of("delete", "cancel what runs")
-            .schedule("gone-at-once", "SECONDLY, if_running: queue, SLOWLY")
-            .claim("what ran is cancelled", |seen| {
-                seen.started(&["gone-at-once"]).iter().any(|run| run.status == "cancelled")
+            .schedule("gone-at-once", "SECONDLY, if_running: queue, ENDLESSLY")
+            .claim("what was in flight is cancelled", |seen| {
+                seen.count("gone-at-once", "cancelled", "cancelled") == 1
             })
-            .claim("nothing goes on", |seen| ended_after(seen, "gone-at-once", "success") == 0),
+            .claim("nothing goes on", |seen| seen.never("gone-at-once", "success")),
         Row::of("disable", "catch_up: skip")
             .schedule("away-skip", "SECONDLY, catch_up: skip, WELL")
             .claim("ticks are missed for it", |seen| seen.count("away-skip", "missed", "paused") > 5)

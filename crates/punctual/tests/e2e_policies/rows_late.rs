@@ -1,22 +1,32 @@
 //! Rows about ticks that nobody looked at in time, and about jitter.
 
-use jiff::SignedDuration;
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
 
 use crate::row::{LATE, Row};
 use crate::seen::{Run, Seen};
 
-/// The late ticks that ran, as far as the decision that missed the others reached.
+/// The late ticks that ran, as far as the decision reached that missed the most: a busy machine may be late elsewhere.
 fn caught_up<'a>(seen: &'a Seen, schedule: &str) -> Vec<&'a Run> {
     let runs = seen.of(schedule);
-    let missed: Vec<&Run> = runs.iter().filter(|run| run.status == "missed").copied().collect();
-    let (Some(first), Some(last)) = (missed.first(), missed.last()) else { return Vec::new() };
-    let is_late = |run: &&Run| run.tick > first.tick && Some(run.tick) <= last.completed_at;
+    let mut decisions: BTreeMap<Option<Timestamp>, Vec<&Run>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.status == "missed") {
+        decisions.entry(run.completed_at).or_default().push(run);
+    }
+    let Some((decided_at, missed)) = decisions.into_iter().max_by_key(|(_, missed)| missed.len()) else {
+        return Vec::new();
+    };
+    let is_late = |run: &&Run| run.tick > missed[0].tick && Some(run.tick) <= decided_at;
     runs.into_iter().filter(is_late).filter(|run| run.started_at.is_some()).collect()
 }
 
-/// The runs that were given another instant.
+/// The runs that were given another instant by the second server.
 fn moved<'a>(seen: &'a Seen, schedule: &str) -> Vec<&'a Run> {
-    seen.of(schedule).into_iter().filter(|run| run.tick < seen.restarted_at && run.moved() >= READY).collect()
+    let before = seen.before.iter().filter(|run| run.schedule == schedule && run.started_at.is_some());
+    let known = before.map(|run| run.tick).max();
+    let is_new = |run: &&Run| Some(run.tick) > known && run.tick < seen.restarted_at;
+    seen.of(schedule).into_iter().filter(is_new).filter(|run| run.moved() >= READY).collect()
 }
 
 /// A server plans before it says that it is ready.

@@ -15,6 +15,8 @@ pub(crate) struct Run {
     pub(crate) status: String,
     pub(crate) reason: String,
     pub(crate) attempt: u64,
+    /// When it was admitted, which is what limits and anchors count by.
+    pub(crate) enqueued_at: Option<Timestamp>,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) completed_at: Option<Timestamp>,
 }
@@ -31,6 +33,7 @@ impl Run {
             status: text("status"),
             reason: text("reason"),
             attempt: run["attempt"].as_u64().unwrap_or_default(),
+            enqueued_at: time("enqueued_at"),
             started_at: time("started_at"),
             completed_at: time("completed_at"),
         }
@@ -41,9 +44,9 @@ impl Run {
         self.fire_at.duration_since(self.tick)
     }
 
-    /// How long after its tick it started.
+    /// How long after its tick it was admitted.
     pub(crate) fn late(&self) -> Option<SignedDuration> {
-        Some(self.started_at?.duration_since(self.tick))
+        Some(self.enqueued_at?.duration_since(self.tick))
     }
 
     pub(crate) fn is(&self, status: &str, reason: &str) -> bool {
@@ -111,7 +114,7 @@ impl Seen {
                 .all(|two| two[0].completed_at.is_some_and(|end| Some(end) <= two[1].started_at))
     }
 
-    /// Runs that started at least a second after their tick.
+    /// Runs that were admitted at least a second after their tick.
     pub(crate) fn late(&self, schedule: &str) -> Vec<&Run> {
         let is_late = |run: &&Run| run.late().is_some_and(|late| late >= SignedDuration::from_secs(1));
         self.of(schedule).into_iter().filter(is_late).collect()

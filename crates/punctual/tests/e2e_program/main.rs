@@ -12,4 +12,5 @@ mod refusals;
 mod requests;
 mod secret;
 mod slice;
+mod webhook;
 mod worker;

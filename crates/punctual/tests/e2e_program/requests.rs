@@ -79,6 +79,39 @@ fn a_request_is_done_by_a_worker_and_the_ledger_has_its_id() {
 }
 
 #[test]
+fn a_run_that_is_asked_for_carries_what_the_request_adds() {
+    let person = Person::new();
+    let serving = person.serve();
+    let line = ["schedule", "create", "--name", "a", "--cron", "@yearly", "--payload", r#"{"a":1,"b":1}"#];
+    person.json(&[&line[..], &["--", "cat"]].concat());
+    let asked = ["schedule", "trigger", "--name", "a", "--wait", "--payload", r#"{"b":{"c":2}}"#];
+    let triggered = person.json(&asked);
+    let details = |run: &Value| {
+        let run = run.as_str().expect("a run");
+        person.json(&["schedule", "run-details", "--run-id", run])["run"].clone()
+    };
+    let ran = details(&triggered["run_id"]);
+    assert_eq!(answer(&ran)["payload"], json!({"a": 1, "b": {"c": 2}}));
+    assert_eq!(ran["payload"], json!({"b": {"c": 2}}));
+    // Run again, it carries the same; the next one does not.
+    let again = person.json(&["retry", triggered["run_id"].as_str().expect("a run")]);
+    let ran = loop {
+        let run = details(&again["run_id"]);
+        if run["completed_at"].is_string() {
+            break run;
+        }
+    };
+    assert_eq!(answer(&ran)["payload"], json!({"a": 1, "b": {"c": 2}}));
+    let plain = person.json(&["schedule", "trigger", "--name", "a", "--wait"]);
+    assert_eq!(answer(&details(&plain["run_id"]))["payload"], json!({"a": 1, "b": 1}));
+    for wrong in ["[1]", "{b:2}"] {
+        let refused = person.run(&["schedule", "trigger", "--name", "a", "--payload", wrong]);
+        assert_eq!(refused.status.code(), Some(4), "{}", String::from_utf8_lossy(&refused.stderr));
+    }
+    serving.stop();
+}
+
+#[test]
 fn who_waits_for_a_run_is_told_how_it_ended() {
     let person = Person::new();
     let serving = person.serve();

@@ -257,13 +257,21 @@ const SCHEDULES: [Row; 14] = [
 ];
 
 /// The other targets.
-const TARGETS: [Row; 4] = [
+const TARGETS: [Row; 8] = [
     (
         "TargetForm/webhook",
-        "type url method headers body secret cloud_events circuit_breaker name",
+        "type url method headers body secret cloud_events timeout connect_timeout redirects ca_certificate circuit_breaker name",
         "{schedules: [{name: a, every: 10m, target: {type: webhook, url: 'https://example.com', method: PUT, headers: {A: b}, body: hello, \
-         secret: key, cloud_events: structured, circuit_breaker: {threshold: 2}, name: b}}]}",
+         secret: key, cloud_events: structured, timeout: 3s, connect_timeout: 1s, redirects: 0, ca_certificate: '${file:/ca.pem}', \
+         circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
+    ),
+    (
+        "TargetForm/webhook",
+        "client_certificate client_key",
+        "{schedules: [{name: a, every: 10m, target: {type: webhook, url: 'https://example.com', client_certificate: c, \
+         client_key: '${secret:k}'}}]}",
+        "",
     ),
     (
         "TargetForm/queue",
@@ -280,9 +288,28 @@ const TARGETS: [Row; 4] = [
     ),
     (
         "TargetForm/workflow",
-        "type workflow_id version circuit_breaker name",
-        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, circuit_breaker: {threshold: 2}, name: b}}]}",
+        "type workflow_id version executor circuit_breaker name",
+        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, executor: [dag], circuit_breaker: {threshold: 2}, name: b}}]}",
         "fail always",
+    ),
+    (
+        "ExecutorForm",
+        "argv env cwd",
+        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, executor: {argv: [dag], env: {A: b}, cwd: /srv}}}]}",
+        "",
+    ),
+    (
+        "ExecutorForm",
+        "url headers secret",
+        "{schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3, \
+         executor: {url: 'https://example.com', headers: {A: b}, secret: key}}}]}",
+        "",
+    ),
+    (
+        "Settings",
+        "workflow_executor",
+        "{settings: {workflow_executor: [dag, --all]}, schedules: [{name: a, every: 10m, target: {type: workflow, workflow_id: w, version: 3}}]}",
+        "",
     ),
 ];
 

@@ -10,7 +10,7 @@ use punctual_store::{Started, Store};
 use punctual_time::Zone;
 
 /// What happens.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// A node looks: plans, and starts what is due.
     Look,
@@ -18,6 +18,8 @@ pub(crate) enum Deed {
     End,
     /// It is paused by a person.
     Pause,
+    /// It is paused with its whole org.
+    Maintain,
     /// It is enabled again.
     Resume,
 }
@@ -95,6 +97,17 @@ pub(crate) fn pause() -> Story {
     }
 }
 
+/// The same, while the whole org is in maintenance.
+pub(crate) fn maintenance() -> Story {
+    let mut story = pause();
+    let paused = story.deeds.iter_mut().filter(|(_, deed)| *deed == Deed::Pause);
+    paused.for_each(|(_, deed)| *deed = Deed::Maintain);
+    story
+}
+
+/// What the person notes who begins a maintenance.
+const NOTE: &str = "new disks";
+
 /// When every story begins.
 const FROM: &str = "10:00:00";
 
@@ -114,6 +127,7 @@ impl Story {
         let paused = Status::PausedManual { by: "ada".to_owned(), note: "a note".to_owned() };
         let act = match deed {
             Deed::Pause => Act::Leave(paused),
+            Deed::Maintain => Act::Maintain { note: NOTE.to_owned() },
             Deed::Resume => Act::Resume,
             Deed::Look | Deed::End => return None,
         };
@@ -136,6 +150,11 @@ impl Story {
                 }
                 Deed::Pause => {
                     let write = stage.pause(&self.schedule.name, now).await;
+                    stage.write(write).await;
+                }
+                Deed::Maintain => {
+                    let status = Status::Maintenance { by: "ada".to_owned(), note: NOTE.to_owned() };
+                    let write = stage.leaving(&self.schedule.name, status, now).await;
                     stage.write(write).await;
                 }
                 Deed::Resume => {

@@ -1,13 +1,14 @@
 //! A simulated story and a real ledger have the same answer to why.
 
-use jiff::Timestamp;
-use punctual_plan::{Inquiry, Step, why};
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{Event, Inquiry, Step, why};
 use punctual_store::conformance::stage::at;
+use punctual_store::{Cut, RunFilter, Scope, Store};
 use serde_json::Value;
 
 use crate::asked::lived;
 use crate::ground::{Ground, Kind, block_on};
-use crate::story::{Story, outage, overlapping, pause};
+use crate::story::{Story, maintenance, outage, overlapping, pause};
 
 /// The links of an answer but that of the node, which only a real ledger knows.
 fn links(answer: &Value) -> Vec<(String, String, String)> {
@@ -32,10 +33,11 @@ fn check(ground: &Ground, story: &Story, instant: Timestamp) {
 }
 
 async fn every_story_agrees(kind: Kind) {
-    let stories: [(Story, &[&str]); 3] = [
+    let stories: [(Story, &[&str]); 4] = [
         (overlapping(), &["10:10:00", "10:20:00", "10:15:00", "10:30:00", "09:50:00"]),
         (outage(), &["10:10:00", "10:50:00", "11:00:00"]),
         (pause(), &["10:10:00", "10:20:00", "10:40:00", "10:50:00"]),
+        (maintenance(), &["10:10:00", "10:20:00", "10:40:00", "10:50:00"]),
     ];
     for (story, instants) in stories {
         let ground = lived(kind, &story).await;
@@ -53,6 +55,52 @@ fn a_simulated_story_and_a_real_ledger_agree() {
 #[test]
 fn a_simulated_story_and_a_real_ledger_agree_on_postgres() {
     block_on(every_story_agrees(Kind::Postgres));
+}
+
+#[test]
+fn a_tick_of_a_maintenance_says_so_with_its_note() {
+    block_on(async {
+        let ground = lived(Kind::Sqlite, &maintenance()).await;
+        let why = ground.json(&["why", "mail", "--at", "2026-01-01T10:20:00Z"]);
+        let verdict = why["verdict"].as_str().expect("text");
+        assert!(verdict.starts_with("it was missed (`maintenance`): maintenance since"), "{verdict}");
+        assert!(verdict.ends_with("new disks"), "{verdict}");
+        let log = ground.json(&["audit", "log", "--schedule", "mail"]).to_string();
+        assert!(log.contains("new disks") && !log.contains("paused by"), "{log}");
+    });
+}
+
+async fn clocks_are_told(kind: Kind) {
+    let ground = lived(kind, &overlapping()).await;
+    let stage = ground.stage().await;
+    let listed =
+        stage.store.runs(Scope::Engine, RunFilter::default(), Cut::first(100)).await.expect("answers");
+    let first = listed.rows.iter().find(|row| row.run.scheduled_for == at("10:10:00")).expect("it ran");
+    let node = first.node.clone().expect("a node admitted it");
+    let by = SignedDuration::from_secs(-90);
+    for node in [node, "another".to_owned()] {
+        stage.store.note(at("10:09:59"), Event::ClockStepped { node, by }).await.expect("answers");
+    }
+    let why = ground.json(&["why", "backup", "--at", "2026-01-01T10:10:00Z"]);
+    let clock = links(&why).into_iter().find(|(step, ..)| step == "clock").expect("a link").2;
+    assert!(clock.contains("was set back by 90.000 s, noticed at"), "{clock}");
+    assert!(!clock.contains("`another`"), "only its own node's: {clock}");
+    let later = ground.json(&["why", "backup", "--at", "2026-01-01T10:40:00Z"]);
+    assert!(!later.to_string().contains("was set back"), "{later}");
+    let log = ground.json(&["audit", "log", "--kind", "clock"]).to_string();
+    assert_eq!(log.matches("clock.stepped").count(), 2, "{log}");
+    let own = ground.json(&["audit", "log", "--schedule", "backup"]).to_string();
+    assert!(!own.contains("clock.stepped"), "{own}");
+}
+
+#[test]
+fn a_clock_that_was_set_about_a_tick_is_told_by_why_and_the_log() {
+    block_on(clocks_are_told(Kind::Sqlite));
+}
+
+#[test]
+fn a_clock_that_was_set_about_a_tick_is_told_by_why_and_the_log_on_postgres() {
+    block_on(clocks_are_told(Kind::Postgres));
 }
 
 #[test]

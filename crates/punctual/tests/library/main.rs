@@ -1,6 +1,7 @@
 //! Goal: the library keeps its promises: restart, drift, migration, retry, first start, outage, refusals, stop. Method:
 //! programs are started and stopped in virtual time, each story on a ledger in memory and on one in a file.
 
+mod explain;
 mod outage;
 mod refuse;
 mod retry;
@@ -42,6 +43,8 @@ stories! {
     "09:30:00" outage::twelve_hours_without_a_scheduler_are_one_run,
     "09:30:00" outage::a_pending_retry_and_missed_ticks_are_one_run,
     "09:30:00" outage::a_short_stop_loses_nothing,
+    "09:30:00" explain::every_instant_of_a_task_is_explained,
+    "09:30:00" explain::a_clock_that_is_set_is_noticed_at_once,
     "09:30:00" share::programs_in_turn_leave_each_others_tasks_alone,
 }
 

@@ -1,6 +1,8 @@
 //! Goal: the library keeps the same promises on PostgreSQL. Method: some of its stories, in virtual time, each in a
 //! database of its own on the server that `PUNCTUAL_TEST_POSTGRES` names.
 
+#[path = "../library/explain.rs"]
+mod explain;
 #[path = "../library/outage.rs"]
 mod outage;
 #[path = "../library/retry.rs"]
@@ -54,5 +56,6 @@ stories! {
     "09:30:00" retry::a_failed_run_is_repeated_after_its_fixed_delay_until_it_succeeds,
     "09:30:00" retry::the_next_tick_runs_if_it_is_earlier_than_the_retry,
     "09:30:00" outage::twelve_hours_without_a_scheduler_are_one_run,
+    "09:30:00" explain::every_instant_of_a_task_is_explained,
     "09:30:00" share::programs_in_turn_leave_each_others_tasks_alone,
 }

@@ -8,6 +8,8 @@ mod driver;
 mod doctor;
 mod guide;
 mod live;
+mod patient;
 mod runs;
 mod settings;
 mod system;
+mod unread;

@@ -83,6 +83,32 @@ fn maintenance_pauses_what_is_active_and_what_is_made_and_enables_exactly_that()
 }
 
 #[test]
+fn nobody_acts_for_the_installation_and_no_org_for_another() {
+    let person = Person::new();
+    daily(&person, "default", "a");
+    let as_org = |org: &str, line: &[&str]| {
+        person.command(line).env("PUNCTUAL_ORG_ID", org).output().expect("it starts")
+    };
+    for line in [
+        &["system", "maintenance", "on", "--note", "mine"][..],
+        &["system", "maintenance", "status"],
+        &["schedule", "list"],
+    ] {
+        let refused = as_org("punctual:installation", line);
+        let error = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(4), "{error}");
+        assert!(error.contains("`punctual:installation` is kept for the installation"), "{error}");
+    }
+    // The pause of one org is neither seen nor ended by another.
+    person.json(&["system", "maintenance", "on", "--note", "ours alone"]);
+    let seen = as_org("acme", &["system", "maintenance", "status"]);
+    assert!(!String::from_utf8_lossy(&seen.stdout).contains("ours alone"));
+    as_org("acme", &["system", "maintenance", "off"]);
+    assert_eq!(person.json(&["system", "maintenance", "status"])["maintenance"][0]["note"], "ours alone");
+    assert_eq!(statuses(&person, "default"), ["paused_manual"]);
+}
+
+#[test]
 fn maintenance_of_the_installation_reaches_every_org_and_leaves_what_an_org_paused() {
     let person = Person::new();
     daily(&person, "default", "a");

@@ -2,6 +2,7 @@
 //! Method: the real program through a real shell. Those with `postgres` in their names use the server that the test
 //! command brings.
 
+mod fields;
 mod lines;
 mod place;
 mod verbs;

@@ -22,7 +22,7 @@ const STALE: SignedDuration = SignedDuration::from_hours(24);
 impl App {
     /// The clock of a server against ours; a file has none.
     pub(super) async fn check_clock_offset(&self) -> Result<Option<Check>, Failure> {
-        match self.store.as_ref() {
+        match &*self.store {
             AnyStore::Postgres(_) => Ok(Some(host::clock_offset(self.nodes().await?.offset))),
             _ => Ok(None),
         }

@@ -78,7 +78,11 @@ impl App {
         checks.extend(self.check_clock_offset().await?);
         checks.push(self.check_tz().await?);
         checks.push(self.check_durability().await?);
-        checks.extend(told.folder.as_ref().map(|folder| host::disk(folder, told.disk_min)));
+        checks.push(
+            told.folder
+                .as_ref()
+                .map_or_else(host::disk_elsewhere, |folder| host::disk(folder, told.disk_min)),
+        );
         checks.push(host::descriptors());
         checks.push(self.check_served().await?);
         checks.push(self.check_leases().await?);

@@ -124,9 +124,10 @@ fn upstream_of(row: &ScheduleRow) -> Vec<ScheduleId> {
 fn secrets_of(row: &ScheduleRow) -> BTreeSet<String> {
     const OPEN: &str = "${secret:";
     let signing = match &row.definition.target.action {
-        Action::Webhook(webhook) => webhook.secret.clone(),
-        _ => None,
+        Action::Webhook(webhook) => webhook.secrets.clone(),
+        _ => Vec::new(),
     };
+    let signing = signing.into_iter().filter(|secret| !secret.contains("${"));
     let text = encode(&row.definition);
     let named = text.match_indices(OPEN).filter(|(place, _)| !text[..*place].ends_with('$'));
     let named = named.filter_map(|(place, _)| {

@@ -6,6 +6,7 @@ use punctual::declare::Patch;
 use serde_json::{Map, Value};
 
 use super::flags::{FLAGS, Flag, Form};
+use crate::output::note;
 
 /// Words that clear a key.
 const CLEARING: [&str; 2] = ["", "none"];
@@ -15,6 +16,43 @@ const CLEARING: [&str; 2] = ["", "none"];
 pub(crate) struct Fields {
     given: Vec<(&'static Flag, Vec<String>)>,
     argv: Vec<String>,
+}
+
+/// What was given of the fields of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestFields(pub(crate) Fields);
+
+/// Flags that mean something to a single item on a queue, beside those of the queue itself.
+const OF_REQUESTS: [&str; 5] = ["retry-after", "run-timeout", "delivery", "payload", "description"];
+
+/// Flags that say when, which a request has no use for.
+pub(super) const WAYS: [&str; 6] = ["cron", "schedule", "every", "at", "after", "on"];
+
+impl Args for RequestFields {
+    fn augment_args(command: Command) -> Command {
+        FLAGS.iter().fold(command, |command, flag| match flag {
+            flag if flag.target == Some("queue") || OF_REQUESTS.contains(&flag.name) => {
+                command.arg(arg(flag))
+            }
+            // Not offered, but who gives it is told what to do instead.
+            flag if WAYS.contains(&flag.name) => command.arg(arg(flag).hide(true)),
+            _ => command,
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RequestFields {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        Fields::from_arg_matches(matches).map(Self)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
 }
 
 impl Args for Fields {
@@ -42,16 +80,23 @@ fn arg(flag: &Flag) -> Arg {
         .help(flag.help)
         .help_heading(flag.heading)
         .allow_hyphen_values(matches!(flag.form, Form::Text))
+        .allow_negative_numbers(matches!(flag.form, Form::Number))
+        .visible_aliases(ALIASES.iter().filter(|(of, _)| *of == flag.name).map(|(_, alias)| *alias))
         .action(action)
 }
+
+/// Other names of flags: those that the keys have.
+const ALIASES: [(&str, &str); 1] = [("quiet-hours", "quiet-hours-policy-id")];
 
 impl FromArgMatches for Fields {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let given = |flag: &'static Flag| {
-            let values = matches.get_many::<String>(flag.name)?.cloned().collect();
+            // A request has some of them only.
+            let values = matches.try_get_many::<String>(flag.name).ok()??.cloned().collect();
             Some((flag, values))
         };
-        let argv = matches.get_many::<String>("argv").into_iter().flatten().cloned().collect();
+        let argv =
+            matches.try_get_many::<String>("argv").ok().flatten().into_iter().flatten().cloned().collect();
         Ok(Self { given: FLAGS.iter().filter_map(given).collect(), argv })
     }
 
@@ -69,7 +114,20 @@ impl Fields {
 
     /// Whether something about the target was given.
     pub(crate) fn has_target(&self) -> bool {
-        !self.argv.is_empty() || self.given.iter().any(|(flag, _)| flag.target.is_some())
+        !self.argv.is_empty()
+            || self.given.iter().any(|(flag, _)| flag.target.is_some() || flag.path.starts_with("target."))
+    }
+
+    /// Says so where a program was probably meant for a shell.
+    pub(crate) fn warn_of_shell(&self) {
+        if let [line] = self.argv.as_slice()
+            && line.contains(' ')
+            && !std::path::Path::new(line).exists()
+        {
+            note(&format!(
+                "`{line}` is one word, the name of a program; for a shell write `-- sh -c '{line}'`"
+            ));
+        }
     }
 
     /// The changes that the flags make to some keys; `had` is the target before.
@@ -86,6 +144,16 @@ impl Fields {
             } else {
                 patch.set(flag.path, flag.value(values)?);
             }
+        }
+        // What every target has, such as its breaker, does not say which one it is.
+        let had_any = had.is_some() || target.is_some();
+        if let Some((flag, _)) =
+            self.given.iter().find(|(flag, _)| flag.path.starts_with("target.") && !had_any)
+        {
+            return Err(Failure::invalid(
+                format!("`--{}` belongs to a target, and none is given", flag.name),
+                "write a program after `--`, such as `-- echo hello`, or give `--queue` or `--worker-type`",
+            ));
         }
         if !self.argv.is_empty() {
             patch.set("target.argv", Value::from(self.argv.clone()));

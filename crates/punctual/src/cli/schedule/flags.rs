@@ -48,7 +48,7 @@ impl Flag {
         let text = texts.last().map(String::as_str).unwrap_or_default();
         match self.form {
             Form::Text => Ok(json!(text)),
-            Form::Number => Ok(text.parse::<u64>().map_or_else(|_| json!(text), |number| json!(number))),
+            Form::Number => Ok(text.parse::<i64>().map_or_else(|_| json!(text), |number| json!(number))),
             Form::Json => serde_json::from_str(text).map_err(|error| {
                 let hint = r#"write an object such as `{"key": "value"}`, in single quotes for the shell"#;
                 Failure::invalid(format!("--{}: this is not JSON: {error}", self.name), hint)
@@ -109,7 +109,7 @@ const LIMITS: &str = "Limits of when";
 const POLICIES: &str = "Policies";
 
 /// Every flag.
-pub(super) const FLAGS: [Flag; 54] = [
+pub(super) const FLAGS: [Flag; 77] = [
     flag("cron", "cron", "EXPR", "A cron expression of five fields, or six with seconds first").when(),
     flag("schedule", "schedule", "TEXT", "Plain English, such as `every weekday at 9am`").when(),
     flag("every", "every", "INTERVAL", "An interval: `90s`, `5m`, `2h`, `1d`, `2 weeks`, `monthly`").when(),
@@ -128,6 +128,8 @@ pub(super) const FLAGS: [Flag; 54] = [
     .under(LIMITS),
     flag("dialect", "dialect", "DIALECT", "How --cron is read: standard, posix or quartz").under(LIMITS),
     flag("anchor", "anchor", "ANCHOR", "What --every is reckoned from: fixed, last_start or last_finish")
+        .under(LIMITS),
+    flag("anchor-at", "anchor_at", "TIME", "The instant that --every is reckoned from, if not its creation")
         .under(LIMITS),
     flag("start-at", "start_at", "TIME", "No tick before this time").under(LIMITS),
     flag("end-at", "end_at", "TIME", "No tick after this time").under(LIMITS),
@@ -187,8 +189,55 @@ pub(super) const FLAGS: [Flag; 54] = [
         "The wait before the second attempt, doubled for each further one",
     )
     .under(POLICIES),
+    flag(
+        "circuit-breaker-threshold",
+        "target.circuit_breaker.threshold",
+        "COUNT",
+        "Failures in a row after which its target is left alone [default: 5]",
+    )
+    .of(Form::Number)
+    .under(POLICIES),
+    flag(
+        "circuit-breaker-reset-after",
+        "target.circuit_breaker.reset_after",
+        "TIME",
+        "How long it is left alone before one run probes it [default: 5m]",
+    )
+    .under(POLICIES),
+    flag(
+        "target-name",
+        "target.name",
+        "NAME",
+        "The name under which it shares a circuit breaker with others [default: its own]",
+    )
+    .under(POLICIES),
     flag("env", "target.env", "KEY=VALUE", "A variable of the program").of(Form::Pairs).target("process"),
     flag("cwd", "target.cwd", "FOLDER", "Where the program runs").target("process"),
+    flag("user", "target.user", "USER", "Whom the program runs as, by name or number; only root can do it")
+        .target("process"),
+    flag("nice", "target.nice", "LEVEL", "How far it steps back for other programs, -20 to 19")
+        .of(Form::Number)
+        .target("process"),
+    flag(
+        "kill-after",
+        "target.kill_after",
+        "TIME",
+        "How long it has to end when it is told to [default: 5s]",
+    )
+    .target("process"),
+    flag("limit-memory", "target.limits.memory", "SIZE", "Address space that it may use, such as `512MiB`")
+        .target("process"),
+    flag("limit-cpu-seconds", "target.limits.cpu_seconds", "COUNT", "Processor time that it may use")
+        .of(Form::Number)
+        .target("process"),
+    flag("limit-open-files", "target.limits.open_files", "COUNT", "Files that it may have open")
+        .of(Form::Number)
+        .target("process"),
+    flag("limit-processes", "target.limits.processes", "COUNT", "Processes that its user may have")
+        .of(Form::Number)
+        .target("process"),
+    flag("limit-file-size", "target.limits.file_size", "SIZE", "The largest file that it may write")
+        .target("process"),
     flag("queue", "target.queue", "QUEUE", "A queue from which workers take runs [default: the worker type]")
         .target("queue"),
     flag("worker-type", "target.worker_type", "TYPE", "What kind of worker takes it").target("queue"),
@@ -197,7 +246,67 @@ pub(super) const FLAGS: [Flag; 54] = [
     flag("branch", "target.branch", "BRANCH", "The branch of it [default: main]").target("queue"),
     flag("context", "target.context", "JSON", "What the worker should know").of(Form::Json).target("queue"),
     flag("config", "target.config", "JSON", "How the worker should work").of(Form::Json).target("queue"),
-    flag("webhook", "target.url", "URL", "A web request").target("webhook"),
+    flag("webhook", "target.url", "URL", "A web address that is sent each run").target("webhook"),
+    flag(
+        "method",
+        "target.method",
+        "METHOD",
+        "How it is asked: GET, POST, PUT, PATCH or DELETE [default: POST]",
+    )
+    .target("webhook"),
+    flag(
+        "header",
+        "target.headers",
+        "KEY=VALUE",
+        "A header of the request; `{{ run_id }}` and `${secret:NAME}` are filled in",
+    )
+    .of(Form::Pairs)
+    .target("webhook"),
+    flag("body", "target.body", "TEXT", "Its body, filled in as headers are [default: the run as JSON]")
+        .target("webhook"),
+    flag(
+        "secret",
+        "target.secret",
+        "NAMES",
+        "The secret that signs it; by commas while one replaces another",
+    )
+    .of(Form::List)
+    .target("webhook"),
+    flag(
+        "cloud-events",
+        "target.cloud_events",
+        "MODE",
+        "Whether it is a CloudEvent: off, binary or structured",
+    )
+    .target("webhook"),
+    flag("timeout", "target.timeout", "TIME", "How long the request may take in all [default: 20s]")
+        .target("webhook"),
+    flag(
+        "connect-timeout",
+        "target.connect_timeout",
+        "TIME",
+        "How long its connection may take [default: 5s]",
+    )
+    .target("webhook"),
+    flag("redirects", "target.redirects", "COUNT", "How many redirects are followed [default: 3]")
+        .of(Form::Number)
+        .target("webhook"),
+    flag(
+        "client-certificate",
+        "target.client_certificate",
+        "PEM",
+        "The certificate that it shows, by reference",
+    )
+    .target("webhook"),
+    flag("client-key", "target.client_key", "PEM", "The key of that certificate, by reference")
+        .target("webhook"),
+    flag(
+        "ca-certificate",
+        "target.ca_certificate",
+        "PEM",
+        "Authorities to trust beside those of the host, by reference",
+    )
+    .target("webhook"),
     flag("message", "target.message", "JSON", "A message, from this template")
         .of(Form::Json)
         .target("message"),
@@ -220,8 +329,25 @@ mod tests {
     fn every_key_of_a_schedule_has_a_flag() {
         let schema = punctual::declare::schema();
         let keys = schema["$defs"]["Schedule"]["properties"].as_object().expect("keys");
-        let without = ["name", "enabled", "target", "anchor_at", "quiet_hours_policy_id"];
-        for key in keys.keys().filter(|key| !without.contains(&key.as_str())) {
+        // The first two are flags of their own, the targets are below, and the last is another name of one.
+        let without = ["name", "enabled", "target", "quiet_hours_policy_id"];
+        let own = keys.keys().filter(|key| !without.contains(&key.as_str())).cloned();
+        let below = |part: &'static str, path: &'static str| {
+            let keys = schema["$defs"][part]["properties"].as_object().expect("keys");
+            keys.keys().map(move |key| format!("{path}.{key}"))
+        };
+        let parts = [("Breaker", "target.circuit_breaker"), ("ProcessLimits", "target.limits")];
+        let parts = parts.into_iter().flat_map(|(part, path)| below(part, path));
+        // The type is said by the others, and the program follows `--`.
+        let variants = schema["$defs"]["TargetForm"]["oneOf"].as_array().expect("targets");
+        let launched = |target: &&serde_json::Value| {
+            ["process", "queue"].iter().any(|kind| target["properties"]["type"]["const"] == *kind)
+        };
+        let targets = variants.iter().filter(launched).flat_map(|target| {
+            let keys = target["properties"].as_object().expect("keys").keys();
+            keys.filter(|key| !["type", "argv"].contains(&key.as_str())).map(|key| format!("target.{key}"))
+        });
+        for key in own.chain(parts).chain(targets) {
             let has = |flag: &Flag| flag.path == key || flag.path.starts_with(&format!("{key}."));
             assert!(FLAGS.iter().any(has), "{key}");
         }

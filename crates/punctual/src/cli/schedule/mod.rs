@@ -4,6 +4,7 @@ mod change;
 mod fields;
 mod flags;
 mod read;
+mod toggle;
 mod trigger;
 mod which;
 mod write;

@@ -11,7 +11,17 @@ use crate::cli::door::Door;
 use crate::output::{Output, note, schedule_text, schedules};
 
 /// Names of statuses, for `--status`.
-const STATUSES: [&str; 5] = ["active", "paused_manual", "paused_invalid", "auto_disabled", "exhausted"];
+const STATUSES: [&str; 7] =
+    ["active", "enabled", "paused_manual", "disabled", "paused_invalid", "auto_disabled", "exhausted"];
+
+/// A status by the word that the table has for it.
+fn status(word: String) -> String {
+    match word.as_str() {
+        "enabled" => "active".to_owned(),
+        "disabled" => "paused_manual".to_owned(),
+        _ => word,
+    }
+}
 
 #[derive(Debug, Args)]
 pub(crate) struct List {
@@ -40,7 +50,7 @@ impl List {
         let listing = Listing {
             search: self.search,
             tag: self.tag,
-            status: self.status,
+            status: self.status.map(status),
             with_deleted: self.all,
             limit: self.limit,
             after: self.after,

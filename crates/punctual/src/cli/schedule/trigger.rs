@@ -4,9 +4,10 @@ use clap::{Args, Subcommand};
 use punctual::ask::{Flag, Get, List, One, Which};
 use punctual::shape::{Item, Schedule, Triggered, TriggeredMany, TriggeredOne, WouldTrigger};
 use punctual::{Failure, Kind, Listing, ask};
-use punctual_plan::RunStatus;
+use punctual_plan::{Object, RunStatus};
+use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::RequestFields;
 use super::which::{Meant, Whose};
 use crate::cli::door::Door;
 use crate::output::{Output, note, schedules};
@@ -18,6 +19,9 @@ pub(crate) struct Trigger {
     /// Run beside whatever is in flight
     #[arg(long)]
     force: bool,
+    /// What this run carries on top of what runs of the schedule do: a JSON object, key by key
+    #[arg(long, value_name = "JSON")]
+    payload: Option<String>,
     /// A key of your own: the same request with the same key runs once
     #[arg(long, value_name = "KEY")]
     request_key: Option<String>,
@@ -33,6 +37,7 @@ impl Trigger {
     pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         let meant = self.whose.meant();
         let names = named(door, &meant).await?;
+        let payload = self.payload.as_deref().map(object).transpose()?;
         if self.dry_run {
             let schedules = names.into_iter().map(|(name, _)| name).collect();
             return schedules::would_trigger(output, &WouldTrigger { dry_run: true, schedules });
@@ -40,7 +45,8 @@ impl Trigger {
         let mut requests = Vec::new();
         for (name, which) in names {
             let (force, request_key) = (self.force.into(), self.request_key.clone());
-            let one = door.ask(&ask::Trigger { which, force, request_key }).await?;
+            let asked = ask::Trigger { which, force, payload: payload.clone(), request_key };
+            let one = door.ask(&asked).await?;
             requests.push(TriggeredOne { name, request_id: one.request_id, run_id: one.run_id });
         }
         match (&meant, requests.as_slice()) {
@@ -61,6 +67,19 @@ impl Trigger {
             wait(door, &requests).await?;
         }
         Ok(())
+    }
+}
+
+/// Reads a JSON object.
+fn object(text: &str) -> Result<Object, Failure> {
+    let refuse = |why: &str| {
+        let hint = r#"write an object such as `{"key": "value"}`, in single quotes for the shell"#;
+        Failure::invalid(format!("--payload: this is {why}"), hint)
+    };
+    match serde_json::from_str(text) {
+        Ok(Value::Object(object)) => Ok(object),
+        Ok(_) => Err(refuse("JSON, but no object")),
+        Err(error) => Err(refuse(&format!("not JSON: {error}"))),
     }
 }
 
@@ -127,7 +146,7 @@ pub(crate) enum Request {
 #[derive(Debug, Args)]
 pub(crate) struct RequestCreate {
     #[command(flatten)]
-    fields: Fields,
+    fields: RequestFields,
     /// A key of your own: the same request with the same key runs once
     #[arg(long, value_name = "KEY")]
     request_key: Option<String>,
@@ -139,7 +158,7 @@ pub(crate) struct RequestCreate {
 impl Request {
     pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         let Self::Create(create) = self;
-        let keys = create.fields.keys()?;
+        let keys = create.fields.0.keys()?;
         let (request_key, dry_run) = (create.request_key, create.dry_run.into());
         match door.ask(&ask::Item { keys, request_key, dry_run }).await? {
             Item::Would { .. } => schedules::would_request(output),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::change::{Words, carry_out};
 use super::fields::Fields;
+use super::toggle::ToggleFlags;
 use super::which::{Meant, Whose};
 use crate::cli::door::Door;
 use crate::output::{Output, note, schedules};
@@ -25,9 +26,8 @@ pub(crate) struct Create {
     /// A word to choose it by with others; may be repeated
     #[arg(long, help_heading = "Fields")]
     tag: Vec<String>,
-    /// Make it, but let it not fire until it is enabled
-    #[arg(long)]
-    disabled: bool,
+    #[command(flatten)]
+    toggle: ToggleFlags,
     /// Make the schedules of a YAML file, or the one that --name names
     #[arg(long, value_name = "FILE")]
     file: Option<PathBuf>,
@@ -59,8 +59,8 @@ impl Create {
             let all: Vec<Value> = had.into_iter().chain(self.tag.iter().map(|tag| json!(tag))).collect();
             keys.insert("tags".to_owned(), Value::from(all));
         }
-        if self.disabled {
-            keys.insert("enabled".to_owned(), json!(false));
+        if let Some(is_enabled) = self.toggle.key() {
+            keys.insert("enabled".to_owned(), json!(is_enabled));
         }
         if !keys.contains_key("target") && !keys.contains_key("template") {
             return Err(Failure::invalid(
@@ -70,16 +70,22 @@ impl Create {
         }
         if self.dry_run {
             let would = door.ask(&Draft { keys }).await?;
+            self.fields.warn_of_shell();
             would.assumed.iter().for_each(|assumed| note(assumed));
             return schedules::would_create(output, would);
         }
         let created = door.ask(&ask::Create { keys, request_key: self.request_key.clone() }).await?;
+        self.fields.warn_of_shell();
         created.assumed.iter().for_each(|assumed| note(assumed));
         schedules::created(output, created)
     }
 
     async fn create_all(&self, file: &std::path::Path, app: &App, output: &Output) -> Result<(), Failure> {
-        if !self.fields.is_empty() || self.disabled || !self.tag.is_empty() || self.request_key.is_some() {
+        if !self.fields.is_empty()
+            || self.toggle.key().is_some()
+            || !self.tag.is_empty()
+            || self.request_key.is_some()
+        {
             return Err(Failure::invalid(
                 "a file says everything about its schedules",
                 "give `--file` alone, with `--name` to choose one of them, or write the keys into the file",
@@ -110,6 +116,8 @@ pub(crate) struct Update {
     new_name: Option<String>,
     #[command(flatten)]
     fields: Fields,
+    #[command(flatten)]
+    toggle: ToggleFlags,
     /// Show what would change and the next ticks before and after, but write nothing
     #[arg(long)]
     dry_run: bool,
@@ -117,7 +125,7 @@ pub(crate) struct Update {
 
 impl Update {
     pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
-        if self.fields.is_empty() && self.new_name.is_none() {
+        if self.fields.is_empty() && self.new_name.is_none() && self.toggle.key().is_none() {
             return Err(Failure::invalid(
                 "nothing is to be changed",
                 "give the flags of what shall be different; `punctual schedule update --help` lists them",
@@ -136,6 +144,9 @@ impl Update {
         let mut keys = self.fields.patch(had.as_ref())?.keys();
         if let Some(name) = &self.new_name {
             keys.insert("name".to_owned(), json!(name));
+        }
+        if let Some(is_enabled) = self.toggle.key() {
+            keys.insert("enabled".to_owned(), json!(is_enabled));
         }
         carry_out(door, output, (meant, words), Verb::Update(keys)).await
     }

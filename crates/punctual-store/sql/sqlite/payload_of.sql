@@ -1,0 +1,1 @@
+SELECT payload FROM runs WHERE key = ?1 AND payload IS NOT NULL

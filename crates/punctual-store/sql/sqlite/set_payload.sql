@@ -1,0 +1,1 @@
+UPDATE runs SET payload = ?2 WHERE key = ?1
