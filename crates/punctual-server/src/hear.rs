@@ -2,6 +2,7 @@
 //! read.
 
 use axum::Json;
+use axum::body::HttpBody;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, OptionalFromRequest, Query, Request};
 use axum::http::request::Parts;
@@ -107,6 +108,27 @@ impl<S: Sync> FromRequestParts<S> for RequestKey {
                 format!("send 1 to {KEY_LETTERS_MAX} plain letters, such as a UUID"),
             )),
         }
+    }
+}
+
+/// The request's own key, and a body that may be left out.
+pub(crate) struct Keyed<T> {
+    pub(crate) request_key: Option<String>,
+    pub(crate) body: T,
+}
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Keyed<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let RequestKey(request_key) = RequestKey::from_request_parts(&mut parts, state).await?;
+        let is_empty = body.is_end_stream();
+        let body = match is_empty {
+            true => T::default(),
+            false => Body::from_request(Request::from_parts(parts, body), state).await?.0,
+        };
+        Ok(Self { request_key, body })
     }
 }
 

@@ -128,7 +128,7 @@ impl App {
     }
 
     /// The same within a scope that is known already.
-    pub fn within(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
+    pub fn on(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
         Self { store, scope, identity, door: Door::default() }
     }
 

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::schedules::DryRun;
 use crate::auth::Caller;
-use crate::hear::{Answer, Asked, Body, ByWord, RequestKey, which};
+use crate::hear::{Answer, Asked, Body, ByWord, Keyed, RequestKey, which};
 use crate::problem::{Problem, Refused};
 use crate::shared::Shared;
 
@@ -61,7 +61,6 @@ struct TriggerBody {
 async fn trigger(
     Caller(app): Caller,
     Path(schedule): Path<String>,
-    RequestKey(request_key): RequestKey,
     Asked(query): Asked<TriggerQuery>,
     body: Option<Body<TriggerBody>>,
 ) -> Result<Response, Problem> {

@@ -13,7 +13,10 @@ use super::config_file::ConfigFile;
 use super::log::LogControl;
 
 /// What a process is for as long as it runs.
-const FIXED: &str = "database, org_id, user_id, node";
+const FIXED: &str = "database, org_id, user_id, node, listen, http_programs, metrics_access";
+
+/// Settings that count when the server starts.
+const AT_START: [&str; 3] = ["listen", "http_programs", "metrics_access"];
 
 /// Settings that are heard at a start only: a door is opened once.
 const HEARD_AT_START: [&str; 3] = ["listen", "http_programs", "metrics_access"];
