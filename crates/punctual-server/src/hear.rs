@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::body::HttpBody;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, OptionalFromRequest, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -29,7 +29,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match <Json<T> as FromRequest<S>>::from_request(request, state).await {
+        match Json::<T>::from_request(request, state).await {
             Ok(Json(body)) => Ok(Self(body)),
             Err(JsonRejection::MissingJsonContentType(_)) => Err(Problem::unsupported()),
             Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
@@ -39,17 +39,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
                 Err(Problem::malformed(rejection.body_text(), "compare it with `/api/v1/openapi.json`"))
             }
         }
-    }
-}
-
-impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequest<S> for Body<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Problem> {
-        if !request.headers().contains_key(header::CONTENT_TYPE) {
-            return Ok(None);
-        }
-        <Self as FromRequest<S>>::from_request(request, state).await.map(Some)
     }
 }
 

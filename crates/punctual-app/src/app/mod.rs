@@ -124,7 +124,7 @@ impl App {
     /// When the database fails.
     pub async fn over(store: Arc<AnyStore>, identity: Identity) -> Result<Self, Failure> {
         let scope = identity.scope(&store).await?;
-        Ok(Self::within(store, scope, identity))
+        Ok(Self::on(store, scope, identity))
     }
 
     /// The same within a scope that is known already.

@@ -70,7 +70,11 @@ impl App {
         self.insert(&drafted, None).await
     }
 
-    async fn register_again(&self, asked: &UpsertSchedule, row: &ScheduleRow) -> Result<ScheduleRow, Failure> {
+    async fn register_again(
+        &self,
+        asked: &UpsertSchedule,
+        row: &ScheduleRow,
+    ) -> Result<ScheduleRow, Failure> {
         let id = row.definition.id;
         let decide = Again { app: self, asked, name: &row.definition.name };
         Ok(self.act(Selector::Id(id), decide).await?.row)

@@ -1,6 +1,6 @@
 //! Targets and policies by the keys under which they are declared.
 
-use punctual_plan::{self as plan, Action, Policy, ProcessLimits, Webhook};
+use punctual_plan::{self as plan, Action, Policy, ProcessLimits};
 use serde_json::{Map, Value, json};
 
 use crate::declare::{Names, executor_keys, length};

@@ -18,9 +18,6 @@ const FIXED: &str = "database, org_id, user_id, node, listen, http_programs, met
 /// Settings that count when the server starts.
 const AT_START: [&str; 3] = ["listen", "http_programs", "metrics_access"];
 
-/// Settings that are heard at a start only: a door is opened once.
-const HEARD_AT_START: [&str; 3] = ["listen", "http_programs", "metrics_access"];
-
 /// What the server hands runs to.
 type Targets = Arc<HostTargets<AnyStore>>;
 
@@ -95,7 +92,7 @@ impl Reload {
         for (old, new) in self.settings.all.iter().zip(&new.all).filter(|(old, new)| old.value != new.value) {
             changed += 1;
             let (name, value, source) = (new.setting.name, new.value.as_str(), new.source.to_string());
-            if HEARD_AT_START.contains(&name) {
+            if AT_START.contains(&name) {
                 warn!(setting = name, from = old.value, to = value, source, "changes with a restart");
             } else {
                 info!(setting = name, from = old.value, to = value, source, "reloaded");

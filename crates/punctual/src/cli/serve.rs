@@ -74,7 +74,7 @@ async fn http(
     let how = punctual_server::Settings {
         programs: settings.http_programs(),
         metrics,
-        defaults: Defaults::of(settings),
+        defaults: settings.defaults(),
     };
     let shared = Shared::new(Arc::clone(store), node, how);
     let wanted = Place { address: settings.listen(), socket: socket_beside(database) };

@@ -68,7 +68,6 @@ impl Create {
                 "write a program after `--`, such as `-- echo hello`, or give `--queue` or `--worker-type`",
             ));
         }
-        self.fields.warn_of_shell();
         if self.dry_run {
             let would = door.ask(&Draft { keys }).await?;
             self.fields.warn_of_shell();
