@@ -67,7 +67,7 @@ async fn by_token(shared: &Shared, headers: &HeaderMap) -> Result<App, Problem> 
 async fn on_host(shared: &Shared, headers: &HeaderMap) -> Result<App, Problem> {
     let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let identity = Identity { org_id: said(ORG).unwrap_or(Identity::default().org_id), user_id: said(USER) };
-    if let Some(problem) = name::problem(&identity.org_id) {
+    if let Some(problem) = name::org_problem(&identity.org_id) {
         return Err(Problem::malformed(format!("`{ORG}`: {problem}"), "choose a short name, such as `acme`"));
     }
     Ok(shared.app_on_host(identity).await?)

@@ -129,7 +129,7 @@ async fn the_socket_lets_its_owner_act_for_any_org() {
     post("acme").await.is_problem(409, "conflict");
     // The token is of another org, which sees neither.
     assert_eq!(ground.get("/api/v1/schedules").await.body["schedules"], json!([]));
-    post("no,name").await.is_problem(400, "malformed");
+    post("punctual:other").await.is_problem(400, "malformed");
     assert!(ground.token_place().ends_with("punctual.db.token"));
     ground.end().await;
     assert!(!socket.exists());
