@@ -20,9 +20,10 @@ mod zone;
 pub use app::{
     Acted, App, Applied, Audited, BACKFILL_MAX, Backfill, BackfillPlan, BreakerHistory, CANCEL_MAX,
     Cancelled, Check, Consultation, Created, Difference, Edition, Extent, Follow, Health, History, Identity,
-    Instant, Listing, Maintenance, Nodes, Occasion, OpenStretch, Outlook, Page, PastEntry, PastTick,
-    Proposal, Proposed, Published, Request, Retried, RunsAsked, SET, SharedChange, Step, Toggle, Told,
-    Triggered, Wanted, Wish, differences, is_alive, lateness, request_id, run_named, ticks, zone_of,
+    Instant, Listing, Maintenance, Nodes, Occasion, OpenStretch, Outlook, Pages, PastEntry, PastTick,
+    Proposal, Proposed, Publication, Publishing, Request, Retried, RunsAsked, SET, SharedChange, Step,
+    Toggle, Told, Triggered, Walk, Wanted, Wanting, Wish, differences, is_alive, lateness, request_id,
+    run_named, ticks, zone_of,
 };
 pub use database::Database;
 pub use declare::duration;

@@ -38,7 +38,7 @@ pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
 pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
-pub use diff::{Declaration, Difference, Drift, FieldDrift, Stored, diff};
+pub use diff::{Comparison, Declaration, Difference, Drift, FieldDrift, Stored, diff};
 pub use event::{Event, admission_event, end_event, plan_events};
 pub use fires::{FiresChanged, fires_changed};
 pub use id::{Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, idempotency_key, run_key};

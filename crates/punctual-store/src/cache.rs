@@ -6,13 +6,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use punctual_plan::{Schedule, ScheduleKey, When};
 
-/// Definitions kept at once; beyond that the cache begins anew.
-const DEFINITIONS_MAX: usize = 200_000;
+use crate::{Access, Shared};
+
+/// Definitions that a process keeps which runs them; beyond that the cache begins anew.
+const SERVED_MAX: usize = 200_000;
+
+/// Definitions that a process keeps which only visits: it looks at each of them once.
+const VISITED_MAX: usize = 2_000;
+
+/// Orgs whose shared things are kept.
+const ORGS_MAX: usize = 100;
 
 /// Parsed definitions by schedule and version. Losing one costs a parse, never more.
-#[derive(Default)]
 pub(crate) struct Definitions {
     known: Mutex<HashMap<(ScheduleKey, i64), Known>>,
+    /// What orgs share, as it was when it was last read.
+    shared: Mutex<HashMap<i64, (Arc<str>, Arc<Shared>)>>,
+    max: usize,
 }
 
 /// A definition that was read before.
@@ -27,10 +37,43 @@ pub(crate) struct Known {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) org: i64,
-    pub(crate) text: String,
+    pub(crate) text: Arc<str>,
 }
 
 impl Definitions {
+    /// Room for as many as whoever uses the database so needs.
+    pub(crate) fn for_access(access: Access) -> Self {
+        let max = match access {
+            Access::Serve => SERVED_MAX,
+            Access::Visit => VISITED_MAX,
+        };
+        Self { known: Mutex::default(), shared: Mutex::default(), max }
+    }
+
+    /// What an org shares, if it is still what it was when it was read.
+    pub(crate) fn shared(&self, stamp: &Stamp) -> Option<Arc<Shared>> {
+        let all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&stamp.org).filter(|(text, _)| *text == stamp.text).map(|(_, shared)| Arc::clone(shared))
+    }
+
+    /// Remembers what an org shares; the same text is kept once for all definitions that were read with it.
+    pub(crate) fn share(&self, stamp: &Stamp, shared: Shared) -> Arc<Shared> {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= ORGS_MAX {
+            all.clear();
+        }
+        let shared = Arc::new(shared);
+        all.insert(stamp.org, (Arc::clone(&stamp.text), Arc::clone(&shared)));
+        shared
+    }
+
+    /// The stamp of an org with a text that is kept already, if it is that one.
+    pub(crate) fn stamp(&self, org: i64, text: &str) -> Stamp {
+        let all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.get(&org).filter(|(known, _)| **known == *text);
+        Stamp { org, text: known.map_or_else(|| text.into(), |(known, _)| Arc::clone(known)) }
+    }
+
     /// The definition, if it was read before.
     pub(crate) fn find(&self, schedule: ScheduleKey, version: i64) -> Option<Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(&(schedule, version)).cloned()
@@ -46,7 +89,7 @@ impl Definitions {
     /// Remembers a definition with what it was read with.
     pub(crate) fn keep(&self, schedule: ScheduleKey, known: Known) {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= DEFINITIONS_MAX {
+        if all.len() >= self.max {
             all.clear();
         }
         all.insert((schedule, known.definition.version), known);

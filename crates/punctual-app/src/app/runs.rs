@@ -26,6 +26,8 @@ pub struct RunsAsked {
     pub until: Option<Timestamp>,
     /// At most so many entries, the newest.
     pub limit: u32,
+    /// Without what the runs printed.
+    pub is_silent: bool,
 }
 
 impl RunsAsked {
@@ -54,31 +56,82 @@ pub struct History {
     pub is_more: bool,
 }
 
+/// Entries of one page.
+const PAGE: u32 = 1_000;
+
+/// A walk through a part of the ledger, newest first, for whoever need not hold all of it at once.
+pub struct Walk<'a> {
+    app: &'a App,
+    filter: RunFilter,
+    /// How many more entries are wanted.
+    left: u32,
+    /// Where the next page begins; nothing once the last one was given.
+    next: Option<Cut>,
+    ranges: Vec<RangeRow>,
+    is_more: bool,
+    oldest: Timestamp,
+}
+
+impl Walk<'_> {
+    /// The next entries; nothing at the end.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn next(&mut self) -> Result<Option<Vec<RunRow>>, Failure> {
+        let Some(cut) = self.next.take() else { return Ok(None) };
+        let limit = self.left.min(PAGE);
+        let page = self.app.store.runs(self.app.scope(), self.filter.clone(), Cut { limit, ..cut }).await?;
+        self.left -= u32::try_from(page.rows.len()).unwrap_or(self.left);
+        self.oldest = page.rows.last().map_or(self.oldest, |row| row.run.scheduled_for);
+        match page.next {
+            Some(_) if self.left == 0 => {
+                self.is_more = true;
+                // Of two lists that are both cut, only what is newer than both cuts is known to be whole.
+                let oldest = self.oldest;
+                self.ranges.retain(|row| row.range.last >= oldest);
+            }
+            next => self.next = next.map(|after| Cut { after: Some(after), limit: PAGE }),
+        }
+        Ok(Some(page.rows))
+    }
+
+    /// The stretches beside the entries that were walked through, and whether there is more of it before.
+    pub fn end(self) -> History {
+        History { ranges: self.ranges, is_more: self.is_more, ..History::default() }
+    }
+}
+
 impl App {
+    /// Walks through the entries that are asked for.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn walk(&self, asked: &RunsAsked) -> Result<Walk<'_>, Failure> {
+        let mut filter = asked.filter(self.now().await?);
+        let ranges = self.store.ranges(self.scope.clone(), filter.clone(), Cut::first(asked.limit)).await?;
+        let is_more = ranges.next.is_some();
+        if let Some(oldest) = ranges.rows.last().filter(|_| is_more) {
+            filter.since = filter.since.max(Some(oldest.range.first));
+        }
+        let next = Some(Cut::first(PAGE));
+        let (left, oldest) = (asked.limit, Timestamp::MAX);
+        Ok(Walk { app: self, filter, left, next, ranges: ranges.rows, is_more, oldest })
+    }
+
     /// The entries that are asked for.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn history(&self, asked: &RunsAsked) -> Result<History, Failure> {
-        let filter = asked.filter(self.now().await?);
-        let cut = || Cut::first(asked.limit);
-        let runs = self.store.runs(self.scope.clone(), filter.clone(), cut()).await?;
-        let ranges = self.store.ranges(self.scope.clone(), filter, cut()).await?;
-        let mut history = History {
-            is_more: runs.next.is_some() || ranges.next.is_some(),
-            runs: runs.rows,
-            ranges: ranges.rows,
-            zones: HashMap::new(),
-        };
-        // Of two lists that are both cut, only what is newer than both cuts is known to be whole.
-        if runs.next.is_some() {
-            let oldest = history.runs.last().map_or(Timestamp::MIN, |row| row.run.scheduled_for);
-            history.ranges.retain(|row| row.range.last >= oldest);
+        let mut walk = self.walk(asked).await?;
+        let mut runs = Vec::new();
+        while let Some(page) = walk.next().await? {
+            runs.extend(page.into_iter().map(|mut row| {
+                row.output = row.output.filter(|_| !asked.is_silent);
+                row
+            }));
         }
-        if ranges.next.is_some() {
-            let oldest = history.ranges.last().map_or(Timestamp::MIN, |row| row.range.first);
-            history.runs.retain(|row| row.run.scheduled_for >= oldest);
-        }
+        let mut history = History { runs, ..walk.end() };
         self.add_zones(&mut history).await?;
         Ok(history)
     }

@@ -2,8 +2,8 @@
 
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
-use punctual::{App, Audited, Failure, Kind, Listing, moment, run_named, zone_of};
-use punctual_store::{AuditFilter, ScheduleRow};
+use punctual::{App, Failure, Kind, Listing, moment, run_named, zone_of};
+use punctual_store::AuditFilter;
 use punctual_time::Zone;
 
 use crate::output::{Output, audit};
@@ -72,42 +72,38 @@ impl Audit {
     }
 
     async fn compare(&self, app: &App, output: &Output) -> Result<(), Failure> {
-        let rows = match &self.schedule {
-            Some(schedule) => vec![app.find(schedule).await?],
-            None => app.list(&Listing::default()).await?,
+        let one = match &self.schedule {
+            Some(schedule) => Some(app.find(schedule).await?),
+            None => None,
         };
         let now = app.now().await?;
-        let to = match &self.to {
-            Some(text) => moment(text, &self.zone(&rows), now)?,
-            None => now,
-        };
-        let made = rows.iter().map(|row| row.created_at).min().unwrap_or(now);
-        let from = match &self.from {
-            Some(text) => moment(text, &self.zone(&rows), now)?,
-            None => made.min(to),
+        let zone = one.as_ref().map_or_else(Zone::utc, zone_of);
+        let to = self.to.as_ref().map_or(Ok(now), |text| moment(text, &zone, now))?;
+        let from = match (&self.from, &one) {
+            (Some(text), _) => moment(text, &zone, now)?,
+            (None, Some(row)) => row.created_at.min(to),
+            (None, None) => app.first_made().await?.unwrap_or(now).min(to),
         };
         if from > to {
             let message = format!("the audit ends at {to} and begins only at {from}");
             return Err(Failure::invalid(message, "let `--to` be later than `--from`"));
         }
-        let mut audits = Vec::with_capacity(rows.len());
-        for row in rows {
-            audits.push(app.audit(row, from..=to).await?);
+        let mut audits = audit::Audits::begin(output, audit::Stretch { from, to })?;
+        if let Some(row) = one {
+            audits.add(app.audit(row, from..=to).await?)?;
+            return refuse_holes(audits.end()?);
         }
-        audit::found(output, &audits, audit::Stretch { from, to })?;
-        refuse_holes(&audits)
-    }
-
-    fn zone(&self, rows: &[ScheduleRow]) -> Zone {
-        match rows {
-            [one] if self.schedule.is_some() => zone_of(one),
-            _ => Zone::utc(),
+        let mut pages = app.pages(&Listing::default());
+        while let Some(rows) = pages.next().await? {
+            for row in rows {
+                audits.add(app.audit(row, from..=to).await?)?;
+            }
         }
+        refuse_holes(audits.end()?)
     }
 }
 
-fn refuse_holes(audits: &[Audited]) -> Result<(), Failure> {
-    let holes: usize = audits.iter().map(|one| one.holes.len()).sum();
+fn refuse_holes(holes: usize) -> Result<(), Failure> {
     if holes == 0 {
         return Ok(());
     }

@@ -158,8 +158,12 @@ impl Part {
             since: read(&self.since)?,
             until: read(&self.until)?,
             limit: self.limit,
+            is_silent: !self.follow,
             ..asked
         };
+        if !self.follow && output.is_json() {
+            return runs::walked(app.walk(&asked).await?).await;
+        }
         let history = app.history(&asked).await?;
         if !self.follow {
             return runs::history(output, &history, shown);

@@ -8,10 +8,13 @@ use punctual_store::{Actor, AuditRow, Chain};
 use serde_json::{Value, json};
 
 use super::table::table;
-use super::{Output, clock};
+use super::{Answer, Output, clock};
 
 /// Holes of one schedule that a person is shown; JSON has all.
 const HOLES_SHOWN: usize = 20;
+
+/// Lines of one table; a longer audit has its headings again after so many.
+const PAGE_ROWS_MAX: usize = 1_000;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -20,26 +23,68 @@ pub(crate) struct Stretch {
     pub(crate) to: Timestamp,
 }
 
-/// What the audits of some schedules found.
-pub(crate) fn found(output: &Output, audits: &[Audited], stretch: Stretch) -> Result<(), Failure> {
-    let holes: usize = audits.iter().map(|one| one.holes.len()).sum();
-    let json = json!({
-        "from": stretch.from,
-        "to": stretch.to,
-        "whole": holes == 0,
-        "audits": audits.iter().map(audit_json).collect::<Vec<_>>(),
-    });
-    output.write(&json, || {
+/// Audits that are told one by one.
+pub(crate) struct Audits<'a> {
+    output: &'a Output,
+    answer: Option<Answer>,
+    /// Those of the present page of a table.
+    page: Vec<Audited>,
+    count: usize,
+    /// Holes that were found.
+    pub(crate) holes: usize,
+}
+
+impl<'a> Audits<'a> {
+    pub(crate) fn begin(output: &'a Output, stretch: Stretch) -> Result<Self, Failure> {
+        let answer = match output.is_json() {
+            true => {
+                let mut answer = Answer::begin()?;
+                answer.value("from", &stretch.from)?;
+                answer.value("to", &stretch.to)?;
+                answer.begin_list("audits")?;
+                Some(answer)
+            }
+            false => None,
+        };
+        Ok(Self { output, answer, page: Vec::new(), count: 0, holes: 0 })
+    }
+
+    /// What the audit of a schedule found.
+    pub(crate) fn add(&mut self, one: Audited) -> Result<(), Failure> {
+        self.count += 1;
+        self.holes += one.holes.len();
+        match &mut self.answer {
+            Some(answer) => answer.item(&audit_json(&one)),
+            None => {
+                self.page.push(one);
+                if self.page.len() == PAGE_ROWS_MAX { self.show() } else { Ok(()) }
+            }
+        }
+    }
+
+    /// The end; how many holes there are.
+    pub(crate) fn end(mut self) -> Result<usize, Failure> {
+        if let Some(mut answer) = self.answer.take() {
+            answer.end_list()?;
+            answer.value("whole", &(self.holes == 0))?;
+            answer.end()?;
+        } else if self.count == 0 {
+            self.output.text("there is no schedule to audit\n")?;
+        } else {
+            self.show()?;
+        }
+        Ok(self.holes)
+    }
+
+    fn show(&mut self) -> Result<(), Failure> {
+        let audits = std::mem::take(&mut self.page);
         if audits.is_empty() {
-            return "there is no schedule to audit\n".to_owned();
+            return Ok(());
         }
         let headings = ["SCHEDULE", "PLANNED", "RECORDED", "THROUGH", "PROVED", "COUNTS"];
-        let mut said = table(&headings, audits.iter().map(cells));
-        for one in audits {
-            said += &notes(one);
-        }
-        said
-    })
+        self.output.text(&table(&headings, audits.iter().map(cells)))?;
+        audits.iter().try_for_each(|one| self.output.text(&notes(one)))
+    }
 }
 
 fn zone_of(one: &Audited) -> TimeZone {

@@ -1,6 +1,7 @@
 //! What goes to the screen: data to stdout, the rest to stderr, readable without colour.
 
 pub(crate) mod act;
+mod answer;
 pub(crate) mod apply;
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -9,6 +10,7 @@ mod ledger;
 pub(crate) mod plan;
 mod progress;
 mod prose;
+pub(crate) mod publish;
 pub(crate) mod run;
 pub(crate) mod runs;
 mod schedule;
@@ -22,6 +24,7 @@ mod table;
 mod timeline;
 pub(crate) mod why;
 
+pub(crate) use answer::Answer;
 pub(crate) use progress::Progress;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -84,9 +87,8 @@ impl Output {
         Stream { out: BufWriter::new(io::stdout()) }
     }
 
-    /// Writes a value as YAML, whatever it is written to.
-    pub(crate) fn yaml(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_saphyr::to_string(value).map_err(|error| Failure::world(error.to_string()))?;
+    /// Writes text for people.
+    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         to_stdout(text.as_bytes())
     }
 

@@ -1,15 +1,17 @@
 //! The ledger on the screen.
 
+use std::collections::HashMap;
+
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use punctual::{Failure, History, lateness, request_id};
+use punctual::{Failure, History, Walk, lateness, request_id};
 use punctual_plan::{RunStatus, ScheduleId};
 use punctual_store::{RangeRow, RunRow};
 use serde_json::{Map, Value, json};
 
 use super::run::{RunJson, because, duration, short};
 use super::table::table_without;
-use super::{Live, Output, clock};
+use super::{Answer, Live, Output, clock};
 
 /// A stretch in JSON.
 fn range_json(range: &RangeRow) -> Value {
@@ -27,6 +29,9 @@ fn range_json(range: &RangeRow) -> Value {
         "counts": (!counts.is_empty()).then_some(counts),
     })
 }
+
+/// Lines of one table; a longer list has its headings again after so many.
+const TABLE_ROWS_MAX: usize = 1_000;
 
 /// Columns that a narrow terminal does without.
 const SPARE: [&str; 3] = ["REQUEST ID", "LATE", "DURATION"];
@@ -55,31 +60,48 @@ impl Entry<'_> {
     }
 }
 
-/// The ledger, newest first, with a summary of what is shown.
+/// The ledger as JSON, newest first, with a summary of what is shown; written page by page.
+pub(crate) async fn walked(mut walk: Walk<'_>) -> Result<(), Failure> {
+    let mut answer = Answer::begin()?;
+    let mut summary = Summary::default();
+    answer.begin_list("runs")?;
+    while let Some(runs) = walk.next().await? {
+        for run in &runs {
+            summary.add(run);
+            answer.item(&RunJson::new(run))?;
+        }
+        if !answer.is_read() {
+            break;
+        }
+    }
+    answer.end_list()?;
+    let rest = walk.end();
+    answer.list("ranges", rest.ranges.iter().map(range_json))?;
+    answer.value("summary", &summary.json())?;
+    answer.value("more", &rest.is_more)?;
+    answer.end()
+}
+
+/// The same for people.
 pub(crate) fn history(output: &Output, history: &History, shown: Shown) -> Result<(), Failure> {
-    let summary = Summary::of(&history.runs);
-    let json = json!({
-        "runs": history.runs.iter().map(RunJson::new).collect::<Vec<_>>(),
-        "ranges": history.ranges.iter().map(range_json).collect::<Vec<_>>(),
-        "summary": summary.json(),
-        "more": history.is_more,
-    });
-    output.write(&json, || {
-        if history.runs.is_empty() && history.ranges.is_empty() {
-            return "no entry of the ledger fits; a schedule's first tick may still be to come\n".to_owned();
-        }
-        let runs = history.runs.iter().map(Entry::Run);
-        let mut entries: Vec<Entry<'_>> = runs.chain(history.ranges.iter().map(Entry::Range)).collect();
-        entries.sort_by_key(|entry| std::cmp::Reverse(entry.at()));
-        let cells = entries.iter().map(|entry| entry_cells(entry, history, shown));
-        let mut headings =
-            vec!["RUN ID", "SCHEDULED FOR", "STATUS", "DURATION", "REQUEST ID", "LATE", "REASON"];
-        if shown == Shown::All {
-            headings.insert(1, "SCHEDULE");
-        }
-        let more = if history.is_more { "there are more before; `--limit` shows them\n" } else { "" };
-        table_without(&SPARE, &headings, cells) + &summary.text() + more
-    })
+    if history.runs.is_empty() && history.ranges.is_empty() {
+        return output.text("no entry of the ledger fits; a schedule's first tick may still be to come\n");
+    }
+    let runs = history.runs.iter().map(Entry::Run);
+    let mut entries: Vec<Entry<'_>> = runs.chain(history.ranges.iter().map(Entry::Range)).collect();
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.at()));
+    let mut headings = vec!["RUN ID", "SCHEDULED FOR", "STATUS", "DURATION", "REQUEST ID", "LATE", "REASON"];
+    if shown == Shown::All {
+        headings.insert(1, "SCHEDULE");
+    }
+    for page in entries.chunks(TABLE_ROWS_MAX) {
+        let cells = page.iter().map(|entry| entry_cells(entry, history, shown));
+        output.text(&table_without(&SPARE, &headings, cells))?;
+    }
+    let mut summary = Summary::default();
+    history.runs.iter().for_each(|run| summary.add(run));
+    let more = if history.is_more { "there are more before; `--limit` shows them\n" } else { "" };
+    output.text(&(summary.text() + more))
 }
 
 fn zone_of(history: &History, schedule: ScheduleId) -> TimeZone {
@@ -163,9 +185,10 @@ fn milliseconds(time: SignedDuration) -> f64 {
 }
 
 /// What the shown runs add up to.
+#[derive(Default)]
 struct Summary {
-    counts: Vec<(RunStatus, usize)>,
-    lateness: Option<Lateness>,
+    counts: HashMap<RunStatus, usize>,
+    late: Vec<f64>,
 }
 
 /// How late runs were launched, in milliseconds.
@@ -176,26 +199,32 @@ struct Lateness {
 }
 
 impl Summary {
-    fn of(runs: &[RunRow]) -> Self {
-        let count = |status: RunStatus| runs.iter().filter(|run| run.run.state.status() == status).count();
-        let counts = RunStatus::ALL.iter().map(|status| (*status, count(*status))).filter(|(_, n)| *n > 0);
-        let mut late: Vec<f64> = runs.iter().filter_map(lateness).map(milliseconds).collect();
+    fn add(&mut self, run: &RunRow) {
+        *self.counts.entry(run.run.state.status()).or_default() += 1;
+        self.late.extend(lateness(run).map(milliseconds));
+    }
+
+    /// How many of each state, in the order of the states.
+    fn counts(&self) -> impl Iterator<Item = (RunStatus, usize)> + '_ {
+        RunStatus::ALL.iter().filter_map(|status| Some((*status, *self.counts.get(status)?)))
+    }
+
+    fn lateness(&self) -> Option<Lateness> {
+        let mut late = self.late.clone();
         late.sort_by(f64::total_cmp);
-        Self { counts: counts.collect(), lateness: Lateness::of(&late) }
+        Lateness::of(&late)
     }
 
     fn json(&self) -> Value {
         let counts: Map<String, Value> =
-            self.counts.iter().map(|(status, count)| (status.name().to_owned(), json!(count))).collect();
-        let lateness =
-            self.lateness.as_ref().map(|late| json!({"p50": late.p50, "p99": late.p99, "max": late.max}));
+            self.counts().map(|(status, count)| (status.name().to_owned(), json!(count))).collect();
+        let lateness = self.lateness().map(|late| json!({"p50": late.p50, "p99": late.p99, "max": late.max}));
         json!({"counts": counts, "lateness_ms": lateness})
     }
 
     fn text(&self) -> String {
-        let counts: Vec<String> =
-            self.counts.iter().map(|(status, count)| format!("{count} {status}")).collect();
-        let late = self.lateness.as_ref().map_or(String::new(), |late| {
+        let counts: Vec<String> = self.counts().map(|(status, count)| format!("{count} {status}")).collect();
+        let late = self.lateness().map_or(String::new(), |late| {
             format!("; lateness p50 {:.1} ms, p99 {:.1} ms, max {:.1} ms", late.p50, late.p99, late.max)
         });
         format!("{}{late}\n", counts.join(", "))

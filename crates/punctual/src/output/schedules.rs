@@ -1,17 +1,19 @@
 //! Schedules on the screen: lists, what was done to them, what would be.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use punctual::declare::Names;
-use punctual::{Acted, Created, Edition, Failure, Outlook, Page, Step, Triggered, declare, ticks};
+use punctual::{Acted, Created, Edition, Failure, Outlook, Pages, Step, Triggered, declare, ticks};
 use punctual_plan::{Schedule, ScheduleId};
 use punctual_store::{RunRow, ScheduleRow};
 use punctual_time::{Mark, Tick};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::schedule::{self, status};
 use super::table::table;
-use super::{Output, clock};
+use super::{Answer, Output, clock};
 
 /// Letters of an id in a table; `--id` takes any unambiguous start of one.
 const SHORT_ID: usize = 8;
@@ -27,26 +29,45 @@ pub(crate) struct Whole {
     pub(crate) runs: Vec<RunRow>,
 }
 
-/// The table of schedules.
-pub(crate) fn list(output: &Output, page: &Page) -> Result<(), Failure> {
-    let names = names(&page.rows);
-    let json: Vec<Value> = match output.is_json() {
-        true => page.rows.iter().map(|row| schedule::row(row, &names)).collect(),
-        false => Vec::new(),
-    };
-    let mut whole = Map::new();
-    whole.insert("schedules".to_owned(), Value::from(json));
-    whole.extend(page.next.as_ref().map(|next| ("next".to_owned(), json!(next))));
-    output.write(&whole, || {
-        if page.rows.is_empty() {
-            return "no schedules yet; `punctual schedule create --help` shows how to make one\n".to_owned();
+/// The schedules, page by page; a long table has its headings on each page.
+pub(crate) async fn list(output: &Output, mut pages: Pages<'_>) -> Result<(), Failure> {
+    if output.is_json() {
+        let mut answer = Answer::begin()?;
+        write_rows(&mut answer, &mut pages).await?;
+        if let Some(next) = pages.rest() {
+            answer.value("next", &next)?;
         }
-        let more = page
-            .next
-            .as_ref()
-            .map_or(String::new(), |next| format!("there are more: go on with `--after '{next}'`\n"));
-        table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], page.rows.iter().map(cells)) + &more
-    })
+        return answer.end();
+    }
+    let mut count = 0;
+    while let Some(rows) = pages.next().await? {
+        count += rows.len();
+        if !rows.is_empty() {
+            output.text(&table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], rows.iter().map(cells)))?;
+        }
+    }
+    match (count, pages.rest()) {
+        (0, None) => {
+            output.text("no schedules yet; `punctual schedule create --help` shows how to make one\n")
+        }
+        (_, Some(next)) => output.text(&format!("there are more: go on with `--after '{next}'`\n")),
+        (_, None) => Ok(()),
+    }
+}
+
+/// All schedules of some pages under `schedules`.
+async fn write_rows(answer: &mut Answer, pages: &mut Pages<'_>) -> Result<(), Failure> {
+    answer.begin_list("schedules")?;
+    while let Some(rows) = pages.next().await? {
+        let names = names(&rows);
+        for row in &rows {
+            answer.item(&schedule::row(row, &names))?;
+        }
+        if !answer.is_read() {
+            break;
+        }
+    }
+    answer.end_list()
 }
 
 /// The names of those whom the rows refer to, as far as they are among them.
@@ -94,11 +115,33 @@ fn made(row: &ScheduleRow) -> String {
     format!("created schedule `{}` ({}), next run {}\n", definition.name, definition.id, next_run(row))
 }
 
-/// Schedules that were made.
-pub(crate) fn created_many(output: &Output, rows: &[ScheduleRow]) -> Result<(), Failure> {
-    let names = names(rows);
-    let json: Vec<Value> = rows.iter().map(|row| schedule::row(row, &names)).collect();
-    output.write(&json!({"schedules": json}), || rows.iter().map(made).collect())
+/// Schedules of a file that were made, as they are stored now.
+pub(crate) async fn created_many(
+    output: &Output,
+    mut pages: Pages<'_>,
+    made_now: &HashSet<ScheduleId>,
+) -> Result<(), Failure> {
+    let is_new = |row: &ScheduleRow| made_now.contains(&row.definition.id);
+    let mut answer = match output.is_json() {
+        true => Some(Answer::begin()?),
+        false => None,
+    };
+    if let Some(answer) = &mut answer {
+        answer.begin_list("schedules")?;
+    }
+    while let Some(rows) = pages.next().await? {
+        let names = names(&rows);
+        for row in rows.iter().filter(|row| is_new(row)) {
+            match &mut answer {
+                Some(answer) => answer.item(&schedule::row(row, &names))?,
+                None => output.text(&made(row))?,
+            }
+        }
+    }
+    match answer {
+        Some(mut answer) => answer.end_list().and_then(|()| answer.end()),
+        None => Ok(()),
+    }
 }
 
 /// A schedule that would be made.
@@ -138,10 +181,13 @@ pub(crate) fn would_create_many(
         json.insert("next".to_owned(), json!(instants(&drafted.definition, now)));
         Value::Object(json)
     };
-    let json: Vec<Value> = drafted.iter().map(one).collect();
-    output.write(&json!({"dry_run": true, "schedules": json}), || {
-        drafted.iter().map(|one| would_make(one, now)).collect()
-    })
+    if output.is_json() {
+        let mut answer = Answer::begin()?;
+        answer.value("dry_run", &true)?;
+        answer.list("schedules", drafted.iter().map(one))?;
+        return answer.end();
+    }
+    drafted.iter().try_for_each(|one| output.text(&would_make(one, now)))
 }
 
 fn instants(definition: &Schedule, now: Timestamp) -> Vec<Timestamp> {

@@ -47,7 +47,7 @@ impl List {
             limit: self.limit,
             after: self.after,
         };
-        schedules::list(output, &app.page(&listing).await?)
+        schedules::list(output, app.pages(&listing)).await
     }
 }
 

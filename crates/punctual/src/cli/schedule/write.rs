@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use punctual::{App, Failure, Request};
+use punctual::{App, Failure, Listing, Request};
 use punctual_store::ScheduleRow;
 use serde_json::{Value, json};
 
 use super::change::{Change, carry_out};
 use super::fields::{Fields, TOLD};
 use super::which::Whose;
-use crate::output::{Output, note, schedules};
+use crate::output::{Output, Progress, note, schedules};
 
 #[derive(Debug, Args)]
 pub(crate) struct Create {
@@ -86,7 +86,9 @@ impl Create {
                 "give `--file` alone, with `--name` to choose one of them, or write the keys into the file",
             ));
         }
-        let mut declared = app.draft_file(file).await?;
+        let reading = Progress::of("schedules read");
+        let mut declared = app.draft_file(file, &|read| reading.of_many(read.done, read.total)).await?;
+        reading.end();
         if let Some(name) = &self.name {
             let place = declared.place(name)?;
             declared.schedules = vec![declared.schedules.swap_remove(place)];
@@ -95,7 +97,12 @@ impl Create {
             let now = app.now().await?;
             return schedules::would_create_many(output, &declared.schedules, now);
         }
-        schedules::created_many(output, &app.create_file(&declared).await?)
+        let progress = Progress::new("schedules", declared.schedules.len());
+        let made = app.create_file(&declared, &|done| progress.at(done)).await;
+        progress.end();
+        made?;
+        let ids = declared.schedules.iter().map(|one| one.definition.id).collect();
+        schedules::created_many(output, app.pages(&Listing::default()), &ids).await
     }
 }
 
