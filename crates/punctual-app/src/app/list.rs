@@ -48,7 +48,10 @@ impl Pages<'_> {
     /// # Errors
     /// When the database fails, or the page before is not one.
     pub async fn next(&mut self) -> Result<Option<Vec<ScheduleRow>>, Failure> {
-        let Some(cut) = self.next.take().filter(|_| self.left != Some(0)) else { return Ok(None) };
+        if self.left == Some(0) {
+            return Ok(None);
+        }
+        let Some(cut) = self.next.take() else { return Ok(None) };
         let limit = self.left.map_or(PAGE, |left| left.min(PAGE));
         let found =
             self.app.store.schedules(self.app.scope(), self.filter.clone(), Cut { limit, ..cut }).await?;

@@ -66,6 +66,10 @@ pub(super) fn list(db: &Db, scope: &Scope, filter: &RunFilter, cut: &Cut) -> Res
     ];
     let rows = match page.schedule {
         Some(_) => db.rows(sql!("list_runs"), query, read_run)?,
+        // Few rows have not ended, and they have an index of their own.
+        None if filter.status.is_some_and(|status| !status.is_terminal()) => {
+            db.rows(sql!("list_open_runs"), query, read_run)?
+        }
         None => db.rows(sql!("list_org_runs"), query, read_run)?,
     };
     Ok(listed(rows, cut, |row| format!("{}:{}", row.run.scheduled_for.as_second(), row.run.key.0)))
