@@ -18,7 +18,8 @@ const WATCHED: Duration = Duration::from_secs(10);
 /// Tries everything that is done with a file.
 pub(super) async fn measure(
     program: &Path,
-    (kind, schedules): (Kind, u32),
+    kind: Kind,
+    schedules: u32,
     sheet: &mut Sheet,
 ) -> Result<(), Failure> {
     let text = file(schedules);
@@ -87,7 +88,7 @@ fn is(answer: &Asked, path: &str, expected: u32) -> Result<String, Failure> {
 
 /// Whether so many schedules are named.
 fn names(answer: &Asked, marker: &str, expected: u32) -> Result<String, Failure> {
-    match answer.count(marker) {
+    match answer.well()?.count(marker) {
         found if found == expected as usize => Ok(format!("{expected} schedules")),
         found => Err(format!("{found} schedules and not {expected}").into()),
     }
@@ -111,7 +112,7 @@ fn applied(home: &Home, schedules: u32, sheet: &mut Sheet) -> Result<(), Failure
         names(answer, r#""table""#, 0).map(|_| "nothing found".to_owned())
     })?;
     home.note(&["system", "doctor"], sheet, |answer| {
-        let failed = answer.count(r#""health":"fail""#);
+        let failed = answer.well()?.count(r#""state":"fail""#);
         if failed == 0 { Ok("nothing fails".to_owned()) } else { Err(format!("{failed} checks fail").into()) }
     })
 }
@@ -129,7 +130,7 @@ fn served(home: &Home, schedules: u32, sheet: &mut Sheet) -> Result<(), Failure>
         let ready_s = serving.ready_s;
         std::thread::sleep(WATCHED);
         let after = serving.memory() >> 20;
-        let cost = Asked { said: Vec::new(), seconds: ready_s, peak: serving.peak() };
+        let cost = Asked::silent(ready_s, serving.peak());
         serving.stop()?;
         let outcome = format!("{schedules} schedules served; {after} MiB ten seconds later");
         let asked = format!("serve --config file.yaml ({start})");

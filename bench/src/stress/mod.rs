@@ -112,8 +112,8 @@ async fn measure(part: Part, wish: &Wish) -> Result<Sheet, Failure> {
     };
     for kind in &wish.databases {
         match part {
-            Part::File => file::measure(&wish.program, (*kind, wish.schedules), &mut sheet).await?,
-            _ => ledger::measure(&wish.program, (*kind, wish.runs), &mut sheet).await?,
+            Part::File => file::measure(&wish.program, *kind, wish.schedules, &mut sheet).await?,
+            _ => ledger::measure(&wish.program, *kind, wish.runs, &mut sheet).await?,
         }
     }
     Ok(sheet)

@@ -34,13 +34,26 @@ pub(super) struct Home {
 /// An answer, and what it cost.
 pub(super) struct Asked {
     pub(super) said: Vec<u8>,
+    /// Why it failed, if it did.
+    pub(super) complaint: String,
     pub(super) seconds: f64,
     /// Bytes of memory at most.
     pub(super) peak: u64,
 }
 
 impl Asked {
+    /// What a service came to that says nothing.
+    pub(super) fn silent(seconds: f64, peak: u64) -> Self {
+        Self { said: Vec::new(), complaint: String::new(), seconds, peak }
+    }
+
+    /// Refuses what has failed.
+    pub(super) fn well(&self) -> Result<&Self, Failure> {
+        if self.complaint.is_empty() { Ok(self) } else { Err(self.complaint.clone().into()) }
+    }
+
     pub(super) fn json(&self) -> Result<Value, Failure> {
+        self.well()?;
         Ok(serde_json::from_slice(&self.said)?)
     }
 
@@ -83,8 +96,17 @@ impl Home {
         command
     }
 
-    /// Asks something that must be answered.
+    /// Asks something that must be answered with success.
     pub(super) fn ask(&self, words: &[&str]) -> Result<Asked, Failure> {
+        let asked = self.attempt(words)?;
+        match asked.complaint.is_empty() {
+            true => Ok(asked),
+            false => Err(format!("punctual {}: {}", words.join(" "), asked.complaint).into()),
+        }
+    }
+
+    /// Asks something that may be answered with no.
+    fn attempt(&self, words: &[&str]) -> Result<Asked, Failure> {
         let begun = Instant::now();
         let mut child = self.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let said = read_all(child.stdout.take());
@@ -99,21 +121,21 @@ impl Home {
         };
         let seconds = begun.elapsed().as_secs_f64();
         let (said, complained) = (joined(said)?, joined(complained)?);
-        if !status.success() {
-            let why = String::from_utf8_lossy(&complained).into_owned();
-            return Err(format!("punctual {}: {why}", words.join(" ")).into());
-        }
-        Ok(Asked { said, seconds, peak })
+        let complaint = match status.success() {
+            true => String::new(),
+            false => format!("{status}: {}", String::from_utf8_lossy(&complained)),
+        };
+        Ok(Asked { said, complaint, seconds, peak })
     }
 
-    /// Asks, and adds what it cost; `judge` says what came of it, or why it is wrong.
+    /// Asks, and adds what it cost; `judge` says what came of it, be it a refusal, or why it is wrong.
     pub(super) fn note(
         &self,
         words: &[&str],
         sheet: &mut Sheet,
         judge: impl FnOnce(&Asked) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
-        let asked = self.ask(words)?;
+        let asked = self.attempt(words)?;
         let outcome = judge(&asked).map_err(|why| format!("punctual {}: {why}", words.join(" ")))?;
         let line = Line { asked: words.join(" "), database: self.database(), outcome };
         line.add(sheet, &asked);
@@ -126,10 +148,11 @@ impl Home {
         let mut command = self.command(&[&["serve", "--log-level", "error"], words].concat());
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn()?;
         let stdout = child.stdout.take().ok_or("no output")?;
-        let serving = Serving { child, ready_s: 0.0 };
+        let mut serving = Serving { child, ready_s: 0.0 };
         for line in BufReader::new(stdout).lines() {
             if line?.starts_with("ready in ") {
-                return Ok(Serving { ready_s: begun.elapsed().as_secs_f64(), ..serving });
+                serving.ready_s = begun.elapsed().as_secs_f64();
+                return Ok(serving);
             }
             if begun.elapsed() > READY_MAX {
                 break;

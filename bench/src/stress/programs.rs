@@ -1,6 +1,7 @@
 //! Very many programs at once, and some that misbehave, beside one schedule that ticks each second.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp, Unit};
@@ -39,7 +40,7 @@ pub(super) fn measure(home: &Home, programs: u32) -> Result<Sheet, Failure> {
     std::thread::sleep(WATCHED);
     let loud = Timestamp::now();
     let watched = Watched { home, serving: &serving };
-    watched.add(&mut sheet, "nothing else", (quiet, loud))?;
+    watched.add(&mut sheet, "nothing else", quiet..loud)?;
     let start = (Timestamp::now() + AHEAD).round(Unit::Second)?;
     std::fs::write(home.folder().join("herd.yaml"), herd(programs, start))?;
     home.ask(&["schedule", "create", "--file", "herd.yaml"])?;
@@ -47,7 +48,7 @@ pub(super) fn measure(home: &Home, programs: u32) -> Result<Sheet, Failure> {
     std::thread::sleep(wait);
     let name = format!("{programs} programs at once, and six that misbehave");
     let end = Timestamp::now();
-    watched.add(&mut sheet, &name, (start - SignedDuration::from_secs(1), end))?;
+    watched.add(&mut sheet, &name, start - SignedDuration::from_secs(1)..end)?;
     judge(home, programs)?;
     serving.stop()?;
     Ok(sheet)
@@ -79,8 +80,8 @@ struct Watched<'a> {
 
 impl Watched<'_> {
     /// What became of the ticks of a stretch of time.
-    fn add(&self, sheet: &mut Sheet, beside: &str, stretch: (Timestamp, Timestamp)) -> Result<(), Failure> {
-        let (since, until) = (stretch.0.to_string(), stretch.1.to_string());
+    fn add(&self, sheet: &mut Sheet, beside: &str, stretch: Range<Timestamp>) -> Result<(), Failure> {
+        let (since, until) = (stretch.start.to_string(), stretch.end.to_string());
         let words =
             ["schedule", "runs", "--name", "steady", "--since", &since, "--until", &until, "--limit", "1000"];
         let ledger = self.home.ask(&words)?.json()?;

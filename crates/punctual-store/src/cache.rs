@@ -21,8 +21,14 @@ const ORGS_MAX: usize = 100;
 pub(crate) struct Definitions {
     known: Mutex<HashMap<(ScheduleKey, i64), Known>>,
     /// What orgs share, as it was when it was last read.
-    shared: Mutex<HashMap<i64, (Arc<str>, Arc<Shared>)>>,
+    shared: Mutex<HashMap<i64, Kept>>,
     max: usize,
+}
+
+/// What an org shares, with what marks it.
+struct Kept {
+    stamp: Arc<str>,
+    shared: Arc<Shared>,
 }
 
 /// A definition that was read before.
@@ -53,7 +59,7 @@ impl Definitions {
     /// What an org shares, if it is still what it was when it was read.
     pub(crate) fn shared(&self, stamp: &Stamp) -> Option<Arc<Shared>> {
         let all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(&stamp.org).filter(|(text, _)| *text == stamp.text).map(|(_, shared)| Arc::clone(shared))
+        all.get(&stamp.org).filter(|kept| kept.stamp == stamp.text).map(|kept| Arc::clone(&kept.shared))
     }
 
     /// Remembers what an org shares; the same text is kept once for all definitions that were read with it.
@@ -63,15 +69,16 @@ impl Definitions {
             all.clear();
         }
         let shared = Arc::new(shared);
-        all.insert(stamp.org, (Arc::clone(&stamp.text), Arc::clone(&shared)));
+        let kept = Kept { stamp: Arc::clone(&stamp.text), shared: Arc::clone(&shared) };
+        all.insert(stamp.org, kept);
         shared
     }
 
     /// The stamp of an org with a text that is kept already, if it is that one.
     pub(crate) fn stamp(&self, org: i64, text: &str) -> Stamp {
         let all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.get(&org).filter(|(known, _)| **known == *text);
-        Stamp { org, text: known.map_or_else(|| text.into(), |(known, _)| Arc::clone(known)) }
+        let known = all.get(&org).filter(|kept| *kept.stamp == *text);
+        Stamp { org, text: known.map_or_else(|| text.into(), |kept| Arc::clone(&kept.stamp)) }
     }
 
     /// The definition, if it was read before.

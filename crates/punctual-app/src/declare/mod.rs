@@ -72,7 +72,7 @@ pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
 /// # Errors
 /// When it cannot be read, or not be meant, or an overlay is for a schedule that it does not declare.
 pub fn read_over(path: &Path, ground: &Ground, overlays: &[Overlay]) -> Result<Declared, Failure> {
-    let declared = reading::read(source::load(path)?, overlays, (ground, &|_| {}))?;
+    let declared = reading::read(source::load(path)?, overlays, ground, &|_| {})?;
     overlays.iter().filter_map(Overlay::schedule).try_for_each(|name| declared.get(name).map(drop))?;
     Ok(declared)
 }
@@ -102,7 +102,7 @@ pub type Watch<'a> = &'a (dyn Fn(Progress) + Sync);
 /// # Errors
 /// When it cannot be read, or not be meant.
 pub fn read_watched(path: &Path, ground: &Ground, watch: Watch<'_>) -> Result<Declared, Failure> {
-    reading::read(source::load(path)?, &[], (ground, watch))
+    reading::read(source::load(path)?, &[], ground, watch)
 }
 
 /// Reads a text as if it were a file of the given name.
@@ -125,5 +125,5 @@ pub fn read_watched(path: &Path, ground: &Ground, watch: Watch<'_>) -> Result<De
 /// When it cannot be meant.
 pub fn read_text(name: &str, text: &str, now: Timestamp) -> Result<Declared, Failure> {
     let source = Source { name: name.to_owned(), text: text.to_owned() };
-    reading::read(vec![source], &[], (&Ground::alone(now), &|_| {}))
+    reading::read(vec![source], &[], &Ground::alone(now), &|_| {})
 }

@@ -29,7 +29,8 @@ const WATCH_STEP: usize = 1_000;
 pub(super) fn read(
     mut sources: Vec<Source>,
     overlays: &[Overlay],
-    (ground, watch): (&Ground, Watch<'_>),
+    ground: &Ground,
+    watch: Watch<'_>,
 ) -> Result<Declared, Failure> {
     let mut problems = Problems::default();
     let mut files = Vec::new();
