@@ -132,14 +132,17 @@ impl Asked {
             let whole = at.as_second();
             if Timestamp::from_second(whole).is_ok_and(|second| second < at) { whole + 1 } else { whole }
         };
+        let after_tick: Option<i64> = after.and_then(|(tick, _)| tick.parse().ok());
+        // Said twice: a plain bound leads into more indexes than a comparison of pairs.
+        let until = filter.until.map(Timestamp::as_second).into_iter().chain(after_tick).min();
         Self {
-            after_tick: after.and_then(|(tick, _)| tick.parse().ok()),
+            after_tick,
             after_key: after.and_then(|(_, key)| key.parse().ok()),
             schedule: filter.schedule.map(|id| id.to_string()),
             status: filter.status.map(RunStatus::name),
             origin: filter.origin.map(punctual_plan::Origin::name),
             since: filter.since.map(ceiling),
-            until: filter.until.map(Timestamp::as_second),
+            until,
             limit: i64::from(cut.limit) + 1,
         }
     }

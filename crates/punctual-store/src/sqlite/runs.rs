@@ -43,7 +43,8 @@ fn page(db: &Db, scope: &Scope, filter: &RunFilter, cut: &Cut) -> Result<Option<
     Ok(Some(Page {
         schedule,
         since: filter.since.map_or(i64::MIN, ceil),
-        until: filter.until.map_or(i64::MAX, Timestamp::as_second),
+        // Said twice, because only this bound of the two leads into the index: a page begins where the last one ended.
+        until: filter.until.map_or(i64::MAX, Timestamp::as_second).min(before.0),
         before,
     }))
 }

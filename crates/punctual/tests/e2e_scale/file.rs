@@ -12,7 +12,7 @@ use crate::{count, within};
 const SCHEDULES: usize = 20_000;
 
 /// What reading the file, comparing it and writing it down may take.
-const FILE_MIB: u32 = 200;
+const FILE_MIB: u32 = 160;
 
 /// What walking through everything may take, page by page.
 const PAGE_MIB: u32 = 100;

@@ -10,7 +10,7 @@ use crate::{count, within};
 /// What a walk through the ledger may take, page by page.
 const PAGE_MIB: u32 = 100;
 
-/// Half a gigabyte of output is in the latest rows.
+/// A quarter of a gigabyte of output is in the latest rows.
 const FILL: &str = "
     WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300000)
     INSERT INTO runs (scheduled_for, org, schedule, origin, nonce, shard, fire_at, status, version, tz, attempt,
@@ -21,7 +21,7 @@ const FILL: &str = "
     FROM n, schedules AS s;
     INSERT INTO attempts (run, number, org, started_at, ended_at, output)
     SELECT key, 1, org, started_at, completed_at, hex(zeroblob(4096)) FROM runs
-    WHERE status = 'success' ORDER BY scheduled_for DESC LIMIT 60000;";
+    WHERE status = 'success' ORDER BY scheduled_for DESC LIMIT 30000;";
 
 fn fill(person: &Person) {
     let script =
