@@ -44,6 +44,7 @@ pub(super) async fn measure(program: &Path, kind: Kind, runs: u32, sheet: &mut S
 }
 
 /// A ledger that was written.
+#[derive(Clone, Copy)]
 struct Filled {
     runs: u64,
     /// An instant at which the one schedule ticked.
@@ -92,7 +93,7 @@ fn asked(home: &Home, filled: Filled, sheet: &mut Sheet) -> Result<(), Failure> 
         if is_told { Ok("explained".to_owned()) } else { Err("the run is not told of".into()) }
     })?;
     home.note(&["db", "status"], sheet, |answer| {
-        Ok(format!("{} tables", answer.json()?["rows"].as_object().map_or(0, |rows| rows.len())))
+        Ok(format!("{} tables", answer.json()?["rows"].as_object().map_or(0, serde_json::Map::len)))
     })?;
     home.note(&["db", "check"], sheet, |answer| match answer.well()?.count(r#""what""#) {
         0 => Ok("nothing found".to_owned()),

@@ -232,8 +232,7 @@ impl App {
         let mut seen = vec![false; declared.len()];
         let (mut changes, mut restarts, mut unchanged) = (Vec::new(), Vec::new(), 0);
         let mut pages = self.pages(&Listing::default());
-        // An empty database has nothing to walk through.
-        while let Some(page) = if living.is_empty() { None } else { pages.next().await? } {
+        while let Some(page) = pages.next().await? {
             for row in &page {
                 let place = look.places.get(row.definition.name.as_str()).copied();
                 if let Some(place) = place {

@@ -147,7 +147,7 @@ impl Builder<'_> {
                 if self.is_beyond(placed.len() + 1, &node) {
                     return placed;
                 }
-                if placed.len() % WATCH_STEP == 0 {
+                if placed.len().is_multiple_of(WATCH_STEP) {
                     watch(Progress { done: placed.len(), total });
                 }
                 self.use_template(&node);
