@@ -95,7 +95,7 @@ fn a_thousand_programs_and_misbehaving_ones_disturb_nobody() {
         counts.keys().any(|status| ["missed", "skipped", "failed", "cancelled"].contains(&status.as_str()));
     assert!(!disturbed && steady["ranges"] == json!([]), "{counts:?}");
     let peak = peak_mib(&serving);
-    println!("{PROGRAMS} programs at once and {}: {peak} MiB at most", MISBEHAVING.len());
+    println!("{PROGRAMS} programs at once and {} that misbehave: {peak} MiB at most", MISBEHAVING.len());
     assert!(peak < SERVER_MIB, "{peak} MiB");
     serving.stop();
 }

@@ -3,6 +3,8 @@
 //! The bounds are the system's own: a command that needs more memory than it is given fails. `cargo xtask stress` does
 //! the same with ten times the size and prints what everything took.
 
+#![allow(clippy::print_stdout, reason = "within what bounds a command stayed is worth a line")]
+
 #[path = "../e2e_program/driver.rs"]
 #[allow(dead_code, reason = "each test program uses what it needs")]
 mod driver;
