@@ -1,6 +1,6 @@
 //! What the store can do on this machine, each figure beside its limit or beside the same without the store.
 //!
-//! `cargo xtask bench store` builds and runs it. Start with [`run`]; `part` has one file for each promise, `workload`
+//! `cargo xtask bench store` builds and runs it; `cargo xtask stress` runs the whole program instead, see `stress`. Start with [`run`]; `part` has one file for each promise, `workload`
 //! says what the schedules are, `ours` drives any store through them, `ceiling` writes the same rows by hand, `shape`
 //! is the shape of the storage study. A benchmark prints figures and asserts none; it only refuses a figure of which a
 //! row was not written.
@@ -17,6 +17,7 @@ mod part;
 mod report;
 mod server;
 mod shape;
+mod stress;
 mod workload;
 
 use std::process::ExitCode;
@@ -39,6 +40,9 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: &[String]) -> Result<(), Failure> {
+    if let Some(("stress", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return stress::run(rest).await;
+    }
     let options = Options::read(arguments)?;
     let mut sheets = Vec::new();
     for part in &options.parts {

@@ -106,7 +106,7 @@ fn kind(name: &str) -> Result<Kind, Failure> {
 }
 
 /// A number such as `100k` or `1M`.
-fn count(text: &str) -> Result<u32, Failure> {
+pub(crate) fn count(text: &str) -> Result<u32, Failure> {
     let (digits, times) = match text.strip_suffix(['k', 'M']) {
         Some(digits) if text.ends_with('k') => (digits, 1_000),
         Some(digits) => (digits, 1_000_000),

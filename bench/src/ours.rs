@@ -147,6 +147,11 @@ impl<S: Store> Ours<S> {
         Ok(self.store.plannable(Ask::all(now)).await?.ready.len())
     }
 
+    /// Lets the node go.
+    pub(crate) async fn leave(&self) -> Result<(), Failure> {
+        Ok(self.store.leave(self.fence).await?)
+    }
+
     /// Lets virtual time pass: the warm-up, then the measured steps.
     pub(crate) async fn run(&self, workload: Workload) -> Result<Done, Failure> {
         let mut in_flight = InFlight::default();

@@ -56,7 +56,10 @@ impl Database {
     pub async fn open(&self, access: Access) -> Result<AnyStore, Failure> {
         Ok(match self {
             Self::Sqlite { path } => AnyStore::Sqlite(Sqlite::open(path, access)?),
-            Self::Postgres { url } => AnyStore::Postgres(Postgres::open(PostgresSettings::new(url)).await?),
+            Self::Postgres { url } => {
+                let settings = PostgresSettings { access, ..PostgresSettings::new(url) };
+                AnyStore::Postgres(Postgres::open(settings).await?)
+            }
         })
     }
 

@@ -23,13 +23,13 @@ mod zone;
 
 pub use app::{
     Acted, App, Applied, Audited, BACKFILL_MAX, Backfill, BackfillPlan, BreakerHistory, CANCEL_MAX,
-    Cancelled, Check, Consultation, Created, Decide, Deployed, Deployment, Difference, Door, Edition, Extent,
-    Follow, Health, History, Holding, Identity, Instant, Kept, LEASE_MAX, LEASE_RUNS_MAX, LEASE_USUAL,
-    LeaseAsked, Listing, Maintenance, Nodes, Occasion, OpenStretch, Outlook, Page, PastEntry, PastTick,
-    PauseSchedule, Programs, Proposal, Proposed, Published, RegisteredSchedule, Removal, Reported, Request,
-    Retried, RunsAsked, SET, ScheduleRun, SharedChange, StartRun, Step, Toggle, Told, Triggered,
-    UpsertSchedule, Upserted, Wanted, Wish, WorkflowRow, differences, executor_status, is_alive, lateness,
-    request_id, run_named, ticks, zone_of,
+    Cancelled, Check, Consultation, Created, Decide, Declaring, Deployed, Deployment, Difference, Door,
+    Edition, Extent, Follow, Health, History, Holding, Identity, Instant, Kept, LEASE_MAX, LEASE_RUNS_MAX,
+    LEASE_USUAL, LeaseAsked, Listing, Maintenance, Nodes, Occasion, OpenStretch, Outlook, Pages, PastEntry,
+    PastTick, PauseSchedule, Programs, Proposal, Proposed, Publication, Publishing, RegisteredSchedule,
+    Removal, Reported, Request, Retried, RunsAsked, SET, ScheduleRun, SharedChange, StartRun, Step, Toggle,
+    Told, Triggered, UpsertSchedule, Upserted, Walk, Wanted, Wanting, Wish, WorkflowRow, differences,
+    executor_status, is_alive, lateness, request_id, run_named, ticks, zone_of,
 };
 pub use database::Database;
 pub use declare::duration;

@@ -14,7 +14,7 @@ use punctual_plan::{CatchUp, Executor, Jitter, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
 
-use crate::declare::{Defaults, duration, executor, nearest};
+use crate::declare::{self, Defaults, duration, executor, nearest};
 use crate::{Failure, Kind, listen_address};
 
 /// Where a value came from.
@@ -213,11 +213,10 @@ impl FileSettings {
     /// When it is no YAML, or names a setting that there is not.
     pub fn parse(path: &str, text: &str) -> Result<Self, Failure> {
         let refuse = |what: String, hint: &str| Failure::invalid(format!("{path}: {what}"), hint);
-        let value: Value = serde_saphyr::from_str(text).map_err(|error| {
-            refuse(error.to_string(), "write `settings:` and under it lines such as `tick_ms: 500`")
-        })?;
+        let settings = declare::settings_of(text)
+            .map_err(|error| refuse(error, "write `settings:` and under it lines such as `tick_ms: 500`"))?;
         let mut given = Given::new();
-        let Some(settings) = value.get("settings").filter(|value| !value.is_null()) else {
+        let Some(settings) = settings.filter(|value| !value.is_null()) else {
             return Ok(Self { path: path.to_owned(), given });
         };
         let entries = settings.as_object().ok_or_else(|| {

@@ -41,7 +41,7 @@ pub use admit::{Admission, Claim, Due, Effect, Verdict, admit};
 pub use audit::{Audit, Basis, Hole, Recorded, Span, audit_ledger};
 pub use breaker::{Breaker, BreakerRule};
 pub use change::{Before, Change, Changed, Open, OpenKind, change, resume};
-pub use diff::{Declaration, Difference, Drift, FieldDrift, Stored, diff};
+pub use diff::{Comparison, Declaration, Difference, Drift, FieldDrift, Stored, diff};
 pub use event::{Event, Noted, admission_event, end_event, plan_events};
 pub use facts::Facts;
 pub use fires::{FiresChanged, fires_changed};

@@ -78,6 +78,7 @@ hand_over! {
     schedule(scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error>;
     open_rows(scope: Scope, schedule: ScheduleKey) -> Result<Vec<OpenRow>, Error>;
     schedules(scope: Scope, filter: ScheduleFilter, cut: Cut) -> Result<Listed<ScheduleRow>, Error>;
+    names(scope: Scope, cut: Cut) -> Result<Listed<NameRow>, Error>;
     versions(scope: Scope, schedule: ScheduleId) -> Result<Vec<VersionRow>, Error>;
     users_of(scope: Scope, kind: UseKind, name: String) -> Result<Vec<ScheduleKey>, Error>;
     runs(scope: Scope, filter: RunFilter, cut: Cut) -> Result<Listed<RunRow>, Error>;

@@ -6,14 +6,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use punctual_plan::{Schedule, ScheduleKey, When};
 
-/// Definitions kept at once; beyond that each new one takes the place of the oldest. One at a time: who holds the lock
-/// never waits while a hundred thousand are given back to the allocator.
-const DEFINITIONS_MAX: usize = 200_000;
+use crate::{Access, Shared};
+
+/// Definitions that a process keeps which runs them; beyond that each new one takes the place of the oldest. One at a
+/// time: who holds the lock never waits while a hundred thousand are given back to the allocator.
+const SERVED_MAX: usize = 200_000;
+
+/// Definitions that a process keeps which only visits: it looks at each of them once.
+const VISITED_MAX: usize = 2_000;
+
+/// Orgs whose shared things are kept.
+const ORGS_MAX: usize = 100;
 
 /// Parsed definitions by schedule and version. Losing one costs a parse, never more.
-#[derive(Default)]
 pub(crate) struct Definitions {
     kept: Mutex<Kept>,
+    /// What orgs share, as it was when it was last read.
+    shared: Mutex<HashMap<i64, OrgShared>>,
+    max: usize,
+}
+
+/// What an org shares, with what marks it.
+struct OrgShared {
+    stamp: Arc<str>,
+    shared: Arc<Shared>,
 }
 
 #[derive(Default)]
@@ -48,10 +64,44 @@ pub(crate) struct Known {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     pub(crate) org: i64,
-    pub(crate) text: String,
+    pub(crate) text: Arc<str>,
 }
 
 impl Definitions {
+    /// Room for as many as whoever uses the database so needs.
+    pub(crate) fn for_access(access: Access) -> Self {
+        let max = match access {
+            Access::Serve => SERVED_MAX,
+            Access::Visit => VISITED_MAX,
+        };
+        Self { kept: Mutex::default(), shared: Mutex::default(), max }
+    }
+
+    /// What an org shares, if it is still what it was when it was read.
+    pub(crate) fn shared(&self, stamp: &Stamp) -> Option<Arc<Shared>> {
+        let all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&stamp.org).filter(|kept| kept.stamp == stamp.text).map(|kept| Arc::clone(&kept.shared))
+    }
+
+    /// Remembers what an org shares; the same text is kept once for all definitions that were read with it.
+    pub(crate) fn share(&self, stamp: &Stamp, shared: Shared) -> Arc<Shared> {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= ORGS_MAX {
+            all.clear();
+        }
+        let shared = Arc::new(shared);
+        let kept = OrgShared { stamp: Arc::clone(&stamp.text), shared: Arc::clone(&shared) };
+        all.insert(stamp.org, kept);
+        shared
+    }
+
+    /// The stamp of an org with a text that is kept already, if it is that one.
+    pub(crate) fn stamp(&self, org: i64, text: &str) -> Stamp {
+        let all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.get(&org).filter(|kept| *kept.stamp == *text);
+        Stamp { org, text: known.map_or_else(|| text.into(), |kept| Arc::clone(&kept.stamp)) }
+    }
+
     /// The definition, if it was read before.
     pub(crate) fn find(&self, schedule: ScheduleKey, version: i64) -> Option<Known> {
         self.locked().known.get(&(schedule, version)).cloned()
@@ -67,7 +117,7 @@ impl Definitions {
     /// Remembers a definition with what it was read with.
     pub(crate) fn keep(&self, schedule: ScheduleKey, known: Known) {
         let key = (schedule, known.definition.version);
-        let gone = self.locked().insert(key, known, DEFINITIONS_MAX);
+        let gone = self.locked().insert(key, known, self.max);
         // Given back to the allocator when nobody waits for the lock any more.
         drop(gone);
     }

@@ -236,6 +236,15 @@ pub trait Store: Send + Sync + 'static {
         cut: Cut,
     ) -> impl Future<Output = Result<Listed<ScheduleRow>, Error>> + Send;
 
+    /// What schedules are called, living and deleted, by name.
+    fn names(&self, scope: Scope, cut: Cut) -> impl Future<Output = Result<Listed<NameRow>, Error>> + Send {
+        async move {
+            let filter = ScheduleFilter { with_deleted: true, ..ScheduleFilter::default() };
+            let listed = self.schedules(scope, filter, cut).await?;
+            Ok(Listed { rows: listed.rows.into_iter().map(NameRow::from).collect(), next: listed.next })
+        }
+    }
+
     /// The versions of a schedule, newest first.
     fn versions(
         &self,

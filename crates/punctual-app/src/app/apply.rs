@@ -1,13 +1,14 @@
 //! Closing the gap between a file of schedules and the database.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use punctual_plan::{Drift, Status};
-use punctual_store::{BATCH_MAX, DocumentKind, NewDocument, ScheduleRow, ScheduleWrite, Store, UseKind};
+use punctual_plan::{Drift, ScheduleKey, Status};
+use punctual_store::{BATCH_MAX, DocumentKind, NewDocument, ScheduleRow, Selector, Store, UseKind};
 use serde_json::json;
 
-use super::create::{Arrival, counted_from, creation};
+use super::change::{Decide, MANY_MAX};
+use super::create::{Arrival, counted_from};
 use super::propose::{Proposal, Toggle, owner, pauser};
 use super::{App, Step};
 use crate::declare;
@@ -56,43 +57,49 @@ impl App {
         for schedule in &work.added {
             self.check_new(schedule, proposal.now).await?;
         }
-        self.write_shared(proposal).await?;
+        self.write_shared(&proposal.shared).await?;
         self.add(proposal, &work, told).await?;
-        let done = work.added.len();
-        let told_more = |more: usize| told(done + more);
-        let changed = self.act_many(
-            work.rows(),
-            async |row: &ScheduleRow| Ok(work.step(row, self.now().await?)),
-            &told_more,
-        );
-        let changed = changed.await?.len();
-        let told_more = |more: usize| told(done + changed + more);
-        let removed = work.removed.clone();
-        let removed =
-            self.act_many(removed, async |_: &ScheduleRow| Ok(Some(Step::Delete)), &told_more).await?.len();
-        let toggled = self.toggle(proposal, &told_more).await?;
+        let mut done = work.added.len();
+        let decide = async |row: &ScheduleRow| Ok(work.step(row, self.now().await?));
+        let changed = self.act_on(&work.changed_names(), decide, &|more| told(done + more)).await?;
+        done += changed;
+        let delete = async |_: &ScheduleRow| Ok(Some(Step::Delete));
+        let removed = self.act_on(&work.removed, delete, &|more| told(done + more)).await?;
+        done += removed;
+        let toggled = self.toggle(proposal, &|more| told(done + more)).await?;
         self.decide_again(proposal, &work).await?;
         self.note_set(proposal).await?;
-        let touched = changed + removed;
+        let total = proposal.unchanged + proposal.changes.len();
         Ok(Applied {
             added: work.added.len(),
             changed,
             removed,
             toggled,
             shared: proposal.shared.len(),
-            unchanged: proposal.changes.len() - work.added.len() - touched,
+            unchanged: total - work.added.len() - changed - removed,
         })
     }
 
-    async fn write_shared(&self, proposal: &Proposal) -> Result<(), Failure> {
-        let now = self.now().await?;
-        for change in &proposal.shared {
-            let (kind, name, body) = (change.kind, change.name.clone(), change.body.clone());
-            self.store
-                .put_document(self.scope(), NewDocument { kind, name, body, replaces: None, now })
-                .await?;
+    /// Changes the living schedules of some names, some hundred at a time, so that never more of them are held.
+    async fn act_on(
+        &self,
+        names: &[&str],
+        decide: impl Decide,
+        told: &(dyn Fn(usize) + Sync),
+    ) -> Result<usize, Failure> {
+        let (mut done, mut changed) = (0, 0);
+        for batch in names.chunks(MANY_MAX) {
+            let mut rows = Vec::with_capacity(batch.len());
+            for name in batch {
+                // Read now: its version may be a new one by now.
+                rows.push(self.living(Selector::Name((*name).to_owned())).await?);
+            }
+            let acted = self.act_batch(&rows, &decide).await?;
+            changed += acted.into_iter().filter(|is_changed| *is_changed).count();
+            done += batch.len();
+            told(done);
         }
-        Ok(())
+        Ok(changed)
     }
 
     async fn add(
@@ -113,10 +120,7 @@ impl App {
                 declared_set: Some(&proposal.set),
                 is_first: proposal.is_first,
             };
-            let writes: Vec<ScheduleWrite> = batch.iter().map(|one| creation(one, &arrival)).collect();
-            for written in self.store.write_schedules(self.scope(), writes).await? {
-                written?;
-            }
+            self.create_batch(batch.iter().copied(), &arrival).await?;
             done += batch.len();
             told(done);
         }
@@ -126,11 +130,8 @@ impl App {
     async fn toggle(&self, proposal: &Proposal, told: &(dyn Fn(usize) + Sync)) -> Result<usize, Failure> {
         let wanted: HashMap<&str, Toggle> =
             proposal.changes.iter().filter_map(|one| Some((one.name.as_str(), one.toggle?))).collect();
-        let mut rows = Vec::new();
-        for name in wanted.keys() {
-            // Its version may be a new one by now.
-            rows.push(self.living(punctual_store::Selector::Name((*name).to_owned())).await?);
-        }
+        let names: Vec<&str> = proposal.changes.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| wanted.contains_key(name)).collect();
         let leave = Status::PausedManual {
             by: pauser(&proposal.set),
             note: "`enabled: false` in the file".to_owned(),
@@ -142,7 +143,7 @@ impl App {
                 None => None,
             })
         };
-        Ok(self.act_many(rows, step, told).await?.len())
+        self.act_on(&names, step, told).await
     }
 
     /// Schedules of others that use a changed calendar or changed quiet hours are decided again.
@@ -154,17 +155,15 @@ impl App {
                 _ => continue,
             };
             let users = self.store.users_of(self.scope(), kind, change.name.clone()).await?;
-            let is_other = |row: &&ScheduleRow| {
-                users.contains(&row.key) && !work.changed.contains_key(row.definition.name.as_str())
-            };
-            let mut rows = Vec::new();
-            for row in proposal.rows.values().filter(is_other) {
-                // Read again: what was read before the change means the calendar as it was.
-                rows.push(self.living(punctual_store::Selector::Id(row.definition.id)).await?);
-            }
+            let users: HashSet<ScheduleKey> = users.into_iter().collect();
+            let others = proposal.living.iter().filter(|row| users.contains(&row.key));
+            let names: Vec<&str> = others.map(|row| row.name.as_str()).collect();
+            let removed: HashSet<&str> = work.removed.iter().copied().collect();
+            let is_other = |name: &&str| !work.changed.contains_key(name) && !removed.contains(name);
+            let names: Vec<&str> = names.into_iter().filter(is_other).collect();
             let what = format!("the {} `{}`", kind.name().replace('_', " "), change.name);
             let step = async |_: &ScheduleRow| Ok(Some(Step::Share { what: what.clone() }));
-            self.act_many(rows, step, &|_| {}).await?;
+            self.act_on(&names, step, &|_| {}).await?;
         }
         Ok(())
     }
@@ -201,59 +200,54 @@ pub(super) fn refuse_taken(proposal: &Proposal) -> Result<(), Failure> {
 /// A proposal sorted by what is to be done.
 struct Work<'a> {
     added: Vec<&'a declare::Schedule>,
-    changed: HashMap<&'a str, &'a declare::Schedule>,
-    removed: Vec<ScheduleRow>,
-    stored: &'a HashMap<String, ScheduleRow>,
-    notes: HashMap<&'a str, String>,
+    changed: HashMap<&'a str, Wanted<'a>>,
+    removed: Vec<&'a str>,
+}
+
+/// A schedule as it shall be, and what the audit log says of it.
+struct Wanted<'a> {
+    schedule: &'a declare::Schedule,
+    note: String,
 }
 
 impl<'a> Work<'a> {
     fn of(proposal: &'a Proposal, occasion: Occasion) -> Self {
         let declared: HashMap<&str, &declare::Schedule> =
             proposal.declared.schedules.iter().map(|one| (one.definition.name.as_str(), one)).collect();
-        let stored = &proposal.rows;
-        let (added, removed, notes) = (Vec::new(), Vec::new(), HashMap::new());
-        let mut work = Self { added, changed: HashMap::new(), removed, stored, notes };
+        let mut work = Self { added: Vec::new(), changed: HashMap::new(), removed: Vec::new() };
         for change in &proposal.changes {
-            let wanted = declared.get(change.name.as_str()).copied();
-            match (&change.drift, wanted) {
+            let name = change.name.as_str();
+            match (&change.drift, declared.get(name).copied()) {
                 (Drift::Added, Some(wanted)) => work.added.push(wanted),
-                (Drift::Changed(fields), Some(wanted)) => {
+                (Drift::Changed(fields), Some(schedule)) => {
                     let fields: Vec<&str> = fields.iter().map(|one| one.field).collect();
-                    work.notes.insert(&change.name, format!("the file changes {}", fields.join(", ")));
-                    work.changed.insert(&change.name, wanted);
+                    let note = format!("the file changes {}", fields.join(", "));
+                    work.changed.insert(name, Wanted { schedule, note });
                 }
-                (Drift::Unchanged, Some(wanted)) if work.begins_anew(wanted, occasion) => {
-                    work.notes.insert(&change.name, "its delay begins with the service".to_owned());
-                    work.changed.insert(&change.name, wanted);
-                }
-                (Drift::Removed, _) => work.removed.extend(stored.get(&change.name).cloned()),
+                (Drift::Removed, _) => work.removed.push(name),
                 _ => {}
+            }
+        }
+        // A delay after the start that has not passed yet begins with each start.
+        for name in proposal.restarts.iter().filter(|_| occasion == Occasion::Start) {
+            if let Some(schedule) = declared.get(name.as_str()).copied() {
+                let note = "its delay begins with the service".to_owned();
+                work.changed.insert(name, Wanted { schedule, note });
             }
         }
         work
     }
 
-    /// A delay after the start that has not passed yet begins with each start.
-    fn begins_anew(&self, wanted: &declare::Schedule, occasion: Occasion) -> bool {
-        let is_open = |row: &ScheduleRow| row.state.status.is_active() && row.launched_through.is_none();
-        occasion == Occasion::Start
-            && wanted.after_start.is_some()
-            && self.stored.get(&wanted.definition.name).is_some_and(is_open)
-    }
-
     /// The stored schedules that change, by name.
-    fn rows(&self) -> Vec<ScheduleRow> {
+    fn changed_names(&self) -> Vec<&'a str> {
         let mut names: Vec<&str> = self.changed.keys().copied().collect();
         names.sort_unstable();
-        names.into_iter().filter_map(|name| self.stored.get(name).cloned()).collect()
+        names
     }
 
     fn step(&self, row: &ScheduleRow, now: Timestamp) -> Option<Step> {
-        let name = row.definition.name.as_str();
-        let wanted = self.changed.get(name)?;
-        let note = self.notes.get(name).cloned().unwrap_or_default();
-        let definition = Box::new(counted_from(wanted, now));
-        Some(Step::Replace { definition, note, status: None })
+        let wanted = self.changed.get(row.definition.name.as_str())?;
+        let definition = Box::new(counted_from(wanted.schedule, now));
+        Some(Step::Replace { definition, note: wanted.note.clone(), status: None })
     }
 }

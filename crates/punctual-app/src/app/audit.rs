@@ -20,7 +20,7 @@ use crate::Failure;
 const CLOCK: &str = "clock.";
 
 /// Rows of one page of what is audited.
-const PAGE: u32 = 5_000;
+const PAGE: u32 = 1_000;
 
 /// What an audit of one schedule found.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl App {
         &self,
         schedule: &ScheduleRow,
         stretch: &RangeInclusive<Timestamp>,
-    ) -> Result<(Vec<RunRow>, Vec<RangeRow>), Failure> {
+    ) -> Result<(Vec<Entry>, Vec<RangeRow>), Failure> {
         let filter = RunFilter {
             schedule: Some(schedule.definition.id),
             origin: Some(Origin::Tick),
@@ -105,7 +105,7 @@ impl App {
         let mut cut = Cut::first(PAGE);
         loop {
             let page = self.store.runs(self.scope.clone(), filter.clone(), cut).await?;
-            rows.extend(page.rows);
+            rows.extend(page.rows.iter().map(Entry::of));
             let Some(after) = page.next else { break };
             cut = Cut { after: Some(after), limit: PAGE };
         }
@@ -161,14 +161,31 @@ impl App {
     }
 }
 
+/// What of a run is audited: a ledger is long, and what its runs printed is no matter here.
+struct Entry {
+    scheduled_for: Timestamp,
+    version: i64,
+    status: RunStatus,
+}
+
+impl Entry {
+    fn of(row: &RunRow) -> Self {
+        Self {
+            scheduled_for: row.run.scheduled_for,
+            version: row.run.version,
+            status: row.run.state.status(),
+        }
+    }
+}
+
 /// A schedule that was enabled again after it had had all its runs owes no tick since its last one.
-fn end_spent(schedule: &ScheduleRow, versions: &mut [Version], rows: &[RunRow]) {
+fn end_spent(schedule: &ScheduleRow, versions: &mut [Version], rows: &[Entry]) {
     let is_spent = timing(&schedule.definition, &schedule.state).is_some_and(|timing| timing.is_exhausted());
     let Some(last) = versions.last_mut().filter(|last| is_spent && last.exhausted_at.is_none()) else {
         return;
     };
-    let ticks = rows.iter().filter(|row| row.run.version == last.schedule.version);
-    last.exhausted_at = Some(ticks.map(|row| row.run.scheduled_for).max().unwrap_or(last.since));
+    let ticks = rows.iter().filter(|row| row.version == last.schedule.version);
+    last.exhausted_at = Some(ticks.map(|row| row.scheduled_for).max().unwrap_or(last.since));
 }
 
 /// A version and the part of the stretch in which its ticks count.
@@ -215,7 +232,7 @@ impl Audited {
         self.holes.is_empty()
     }
 
-    fn compare(&mut self, part: &Part, rows: &[RunRow], ranges: &[RangeRow]) {
+    fn compare(&mut self, part: &Part, rows: &[Entry], ranges: &[RangeRow]) {
         let Some(timing) = &part.timing else {
             self.basis = Basis::Runs;
             return;
@@ -223,8 +240,8 @@ impl Audited {
         // What an older version fired ahead of its instant is that version's, whatever this one says of the instant.
         let early: Vec<Timestamp> = rows
             .iter()
-            .filter(|row| row.run.version < part.version && part.stretch.contains(&row.run.scheduled_for))
-            .map(|row| row.run.scheduled_for)
+            .filter(|row| row.version < part.version && part.stretch.contains(&row.scheduled_for))
+            .map(|row| row.scheduled_for)
             .collect();
         let begin = early.iter().max().map_or(*part.stretch.start(), |last| {
             last.saturating_add(SignedDuration::from_nanos(1))
@@ -234,7 +251,7 @@ impl Audited {
         if begin > *part.stretch.end() {
             return;
         }
-        let ticks: Vec<Timestamp> = rows.iter().map(|row| row.run.scheduled_for).collect();
+        let ticks: Vec<Timestamp> = rows.iter().map(|row| row.scheduled_for).collect();
         let spans: Vec<Span> = ranges.iter().map(|row| span(&row.range)).collect();
         let audit =
             audit_ledger(timing, Recorded { rows: &ticks, ranges: &spans }, begin..=*part.stretch.end());
@@ -251,11 +268,11 @@ fn span(range: &punctual_plan::Range) -> Span {
 }
 
 /// How many ticks ended as what: rows one by one, stretches and digests by their counts.
-fn counts(rows: &[RunRow], ranges: &[RangeRow], parts: &[Part]) -> BTreeMap<&'static str, u64> {
+fn counts(rows: &[Entry], ranges: &[RangeRow], parts: &[Part]) -> BTreeMap<&'static str, u64> {
     let mut counts: BTreeMap<&'static str, u64> = BTreeMap::new();
     let is_audited = |at: Timestamp| parts.iter().any(|part| part.stretch.contains(&at));
-    for row in rows.iter().filter(|row| is_audited(row.run.scheduled_for)) {
-        *counts.entry(row.run.state.status().name()).or_default() += 1;
+    for row in rows.iter().filter(|row| is_audited(row.scheduled_for)) {
+        *counts.entry(row.status.name()).or_default() += 1;
     }
     for row in ranges {
         let whole = is_audited(row.range.first) && is_audited(row.range.last);

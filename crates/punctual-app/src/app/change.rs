@@ -8,9 +8,7 @@ use punctual_plan::{
     Before, Change, Changed, Cursor, LateRow, Open, Origin, Plan, RunState, Schedule, Status, Subject, When,
     Window, change, plan, resume,
 };
-use punctual_store::{
-    BATCH_MAX, OpenRow, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written, timing,
-};
+use punctual_store::{OpenRow, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written, timing};
 use punctual_time::Timing;
 
 use super::App;
@@ -20,7 +18,7 @@ use crate::Failure;
 const CHANGE_TRIES_MAX: usize = 20;
 
 /// Schedules of one transaction when many are changed.
-const MANY_MAX: usize = 500;
+pub(super) const MANY_MAX: usize = 500;
 
 /// What is done to a schedule.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,27 +171,41 @@ impl App {
         told: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Acted>, Failure> {
         let mut acted = Vec::with_capacity(rows.len());
-        for batch in rows.chunks(MANY_MAX.min(BATCH_MAX)) {
-            let mut writes = Vec::new();
-            let mut changed = Vec::new();
-            for row in batch {
-                match decide.decide(row).await? {
-                    Some(step) => {
-                        writes.push(self.decided(row, &step).await?);
-                        changed.push(row);
-                    }
-                    None => acted.push(Acted { row: row.clone(), is_changed: false }),
-                }
-            }
-            let written = self.store.write_schedules(self.scope(), writes).await?;
-            for (row, written) in changed.into_iter().zip(written) {
-                let id = Selector::Id(row.definition.id);
-                acted.push(match written? {
-                    Written::Stale => self.act_by(id, &decide).await?,
-                    _ => Acted { row: self.get(id).await?, is_changed: true },
-                });
+        for batch in rows.chunks(MANY_MAX) {
+            for (row, is_changed) in batch.iter().zip(self.act_batch(batch, &decide).await?) {
+                let row = match is_changed {
+                    true => self.get(Selector::Id(row.definition.id)).await?,
+                    false => row.clone(),
+                };
+                acted.push(Acted { row, is_changed });
             }
             told(acted.len());
+        }
+        Ok(acted)
+    }
+
+    /// Changes schedules in one transaction; of each, whether there was anything to do.
+    pub(super) async fn act_batch(
+        &self,
+        rows: &[ScheduleRow],
+        decide: &impl Decide,
+    ) -> Result<Vec<bool>, Failure> {
+        let mut acted = vec![false; rows.len()];
+        let (mut writes, mut places) = (Vec::new(), Vec::new());
+        for (place, row) in rows.iter().enumerate() {
+            if let Some(step) = decide.decide(row).await? {
+                writes.push(self.decided(row, &step).await?);
+                places.push(place);
+            }
+        }
+        let written = self.store.write_schedules(self.scope(), writes).await?;
+        for (place, written) in places.into_iter().zip(written) {
+            acted[place] = match written? {
+                Written::Stale => {
+                    self.act_by(Selector::Id(rows[place].definition.id), decide).await?.is_changed
+                }
+                _ => true,
+            };
         }
         Ok(acted)
     }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use punctual_plan::{Cursor, Schedule, ScheduleId, Status, Subject, When, Window, plan, plan_first};
 use punctual_store::{
-    Answer, Answered, DocumentKind, Error, NewDocument, ScheduleRow, ScheduleWrite, Selector, Store, Write,
-    calendar_body, quiet_hours_body,
+    Answer, Answered, BATCH_MAX, Error, ScheduleRow, ScheduleWrite, Selector, Store, Write,
 };
 use punctual_time::Once;
 use uuid::Uuid;
 
-use super::{App, Listing};
-use crate::declare::{self, Declared, read_over};
+use super::App;
+use super::shared::refuse_changed;
+use crate::declare::{self, Declared, Watch, read_watched};
 use crate::{Failure, Kind};
 
 /// A request with a key of its own, so that it can be repeated.
@@ -129,22 +129,13 @@ impl App {
     ///
     /// # Errors
     /// When the file cannot be meant, or a name is taken.
-    pub async fn draft_file(&self, file: &Path) -> Result<Declared, Failure> {
+    pub async fn draft_file(&self, file: &Path, watch: Watch<'_>) -> Result<Declared, Failure> {
         let now = self.now().await?;
         let mut ground = self.shared_ground(now).await?;
-        for row in self.list(&Listing::default()).await? {
-            ground.names.insert(row.definition.name.clone(), row.definition.id);
-        }
-        let declared = read_over(file, &ground, &[])?;
-        if declared.settings.owner.org_id != self.identity.org_id {
-            return Err(Failure::invalid(
-                format!(
-                    "the file is for the org `{}`, not `{}`",
-                    declared.settings.owner.org_id, self.identity.org_id
-                ),
-                "set `PUNCTUAL_ORG_ID` to the org of the file",
-            ));
-        }
+        let living = self.names().await?.into_iter().filter(|row| !row.is_deleted);
+        ground.names.extend(living.map(|row| (row.name, row.id)));
+        let declared = read_watched(file, &ground, watch)?;
+        self.refuse_other_org(&declared)?;
         for schedule in &declared.schedules {
             if ground.names.contains_key(&schedule.definition.name) {
                 return Err(taken(&schedule.definition.name));
@@ -154,53 +145,45 @@ impl App {
         Ok(declared)
     }
 
-    /// Makes the schedules of a file, and what they share if it is not there yet.
+    /// Makes the schedules of a file, and what they share if it is not there yet. `told` hears how many are made.
     ///
     /// # Errors
-    /// When something of the same name is stored and is not the same.
-    pub async fn create_file(&self, declared: &Declared) -> Result<Vec<ScheduleRow>, Failure> {
-        let now = self.now().await?;
-        let calendars = declared.calendars.iter();
-        let calendars = calendars.map(|(name, one)| (DocumentKind::Calendar, name, calendar_body(one)));
-        let quiet = declared.quiet_hours.iter();
-        let quiet = quiet.map(|(name, one)| (DocumentKind::QuietHours, name, quiet_hours_body(one)));
-        for (kind, name, body) in calendars.chain(quiet) {
-            self.put_new(NewDocument { kind, name: name.clone(), body, replaces: Some(0), now }).await?;
-        }
+    /// When something of the same name is stored and is not the same. Every schedule that was made by then stays.
+    pub async fn create_file(
+        &self,
+        declared: &Declared,
+        told: &(dyn Fn(usize) + Sync),
+    ) -> Result<(), Failure> {
+        let changes = self.shared_changes(declared).await?;
+        refuse_changed(&changes)?;
+        self.write_shared(&changes).await?;
         let paused = self.status_of_new().await?;
-        let arrival = self.arrival(now, paused.as_ref());
-        let writes = declared.schedules.iter().map(|one| creation(one, &arrival)).collect();
+        let mut done = 0;
+        for batch in declared.schedules.chunks(BATCH_MAX) {
+            let now = self.now().await?;
+            self.create_batch(batch.iter(), &self.arrival(now, paused.as_ref())).await?;
+            done += batch.len();
+            told(done);
+        }
+        Ok(())
+    }
+
+    /// Makes schedules in one transaction.
+    pub(super) async fn create_batch<'a>(
+        &self,
+        batch: impl Iterator<Item = &'a declare::Schedule>,
+        arrival: &Arrival<'_>,
+    ) -> Result<(), Failure> {
+        let writes: Vec<ScheduleWrite> = batch.map(|one| creation(one, arrival)).collect();
         for written in self.store.write_schedules(self.scope(), writes).await? {
             written?;
         }
-        let mut rows = Vec::new();
-        for schedule in &declared.schedules {
-            rows.push(self.get(Selector::Name(schedule.definition.name.clone())).await?);
-        }
-        Ok(rows)
+        Ok(())
     }
 
     /// Who makes schedules, when, and what they start as.
     fn arrival<'a>(&'a self, now: Timestamp, paused: Option<&'a Status>) -> Arrival<'a> {
         Arrival { now, by: self.actor(), paused, declared_set: None, is_first: false }
-    }
-
-    /// Writes a shared thing that must be new or the same.
-    async fn put_new(&self, document: NewDocument) -> Result<(), Failure> {
-        let (kind, name) = (document.kind, document.name.clone());
-        if let Some(stored) = self.store.document(self.scope(), kind, name.clone()).await? {
-            if stored.body == document.body {
-                return Ok(());
-            }
-            let what = kind.table().replace('_', " ");
-            return Err(Failure {
-                kind: Kind::Conflict,
-                message: format!("`{name}` of the {what} is stored and says something else"),
-                hint: Some("give it another name in the file".to_owned()),
-            });
-        }
-        self.store.put_document(self.scope(), document).await?;
-        Ok(())
     }
 }
 

@@ -1,12 +1,16 @@
 //! Schedules in a list: all of them, or a page at a time.
 
-use punctual_store::{Cut, ScheduleFilter, ScheduleRow, Store};
+use jiff::Timestamp;
+use punctual_store::{Cut, NameRow, ScheduleFilter, ScheduleRow, Store};
 
 use super::App;
 use crate::Failure;
 
 /// Schedules of one page of a listing.
 const PAGE: u32 = 1_000;
+
+/// Names of one page.
+const NAMES_PAGE: u32 = 10_000;
 
 /// The declared set of single requests, which are no schedules to whoever lists them.
 pub(crate) const REQUESTS: &str = "request";
@@ -28,21 +32,45 @@ pub struct Listing {
     pub after: Option<String>,
 }
 
-/// Some schedules, and where the next ones begin.
-#[derive(Clone, Debug)]
-pub struct Page {
-    /// The schedules by name.
-    pub rows: Vec<ScheduleRow>,
-    /// Where the next page begins, if there is one.
-    pub next: Option<String>,
+/// A walk through schedules, page by page, for whoever need not hold all of them at once.
+pub struct Pages<'a> {
+    app: &'a App,
+    filter: ScheduleFilter,
+    /// How many more are wanted.
+    left: Option<u32>,
+    /// Where the next page begins; nothing once the last one was given.
+    next: Option<Cut>,
 }
 
-impl App {
-    /// The schedules by name, as many as are asked for.
+impl Pages<'_> {
+    /// The next schedules by name; nothing at the end.
     ///
     /// # Errors
     /// When the database fails, or the page before is not one.
-    pub async fn page(&self, listing: &Listing) -> Result<Page, Failure> {
+    pub async fn next(&mut self) -> Result<Option<Vec<ScheduleRow>>, Failure> {
+        if self.left == Some(0) {
+            return Ok(None);
+        }
+        let Some(cut) = self.next.take() else { return Ok(None) };
+        let limit = self.left.map_or(PAGE, |left| left.min(PAGE));
+        let found =
+            self.app.store.schedules(self.app.scope(), self.filter.clone(), Cut { limit, ..cut }).await?;
+        let is_shown = |row: &ScheduleRow| row.declared_set.as_deref() != Some(REQUESTS);
+        let rows: Vec<ScheduleRow> = found.rows.into_iter().filter(is_shown).collect();
+        self.left = self.left.map(|left| left - u32::try_from(rows.len()).unwrap_or(left));
+        self.next = found.next.map(|after| Cut { after: Some(after), limit: PAGE });
+        Ok(Some(rows))
+    }
+
+    /// Where whoever wants more begins, if there is more.
+    pub fn rest(&self) -> Option<String> {
+        self.next.as_ref().and_then(|cut| cut.after.as_deref()).map(printable)
+    }
+}
+
+impl App {
+    /// A walk through the schedules by name, as many as are asked for.
+    pub fn pages(&self, listing: &Listing) -> Pages<'_> {
         let filter = ScheduleFilter {
             search: listing.search.clone(),
             tag: listing.tag.clone(),
@@ -50,21 +78,8 @@ impl App {
             with_deleted: listing.with_deleted,
             ..ScheduleFilter::default()
         };
-        let mut page = Page { rows: Vec::new(), next: listing.after.as_deref().map(typed) };
-        loop {
-            let left =
-                listing.limit.map_or(PAGE, |limit| limit - u32::try_from(page.rows.len()).unwrap_or(limit));
-            let cut = Cut { after: page.next.take(), limit: left.min(PAGE) };
-            let found = self.store.schedules(self.scope(), filter.clone(), cut).await?;
-            let is_shown = |row: &ScheduleRow| row.declared_set.as_deref() != Some(REQUESTS);
-            page.rows.extend(found.rows.into_iter().filter(is_shown));
-            page.next = found.next;
-            let is_full = listing.limit.is_some_and(|limit| page.rows.len() >= limit as usize);
-            if is_full || page.next.is_none() {
-                page.next = page.next.as_deref().map(printable);
-                return Ok(page);
-            }
-        }
+        let next = Some(Cut { after: listing.after.as_deref().map(typed), limit: PAGE });
+        Pages { app: self, filter, left: listing.limit, next }
     }
 
     /// All schedules that are asked for, by name.
@@ -72,7 +87,38 @@ impl App {
     /// # Errors
     /// When the database fails.
     pub async fn list(&self, listing: &Listing) -> Result<Vec<ScheduleRow>, Failure> {
-        Ok(self.page(listing).await?.rows)
+        let mut pages = self.pages(listing);
+        let mut rows = Vec::new();
+        while let Some(page) = pages.next().await? {
+            rows.extend(page);
+        }
+        Ok(rows)
+    }
+
+    /// When the first of the living schedules was made.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn first_made(&self) -> Result<Option<Timestamp>, Failure> {
+        let mut pages = self.pages(&Listing::default());
+        let mut first = None;
+        while let Some(rows) = pages.next().await? {
+            first = rows.iter().map(|row| row.created_at).chain(first).min();
+        }
+        Ok(first)
+    }
+
+    /// What the schedules are called, living and deleted.
+    pub(super) async fn names(&self) -> Result<Vec<NameRow>, Failure> {
+        let mut names = Vec::new();
+        let mut cut = Cut::first(NAMES_PAGE);
+        loop {
+            let page = self.store.names(self.scope(), cut).await?;
+            let is_shown = |row: &NameRow| row.declared_set.as_deref() != Some(REQUESTS);
+            names.extend(page.rows.into_iter().filter(is_shown));
+            let Some(after) = page.next else { return Ok(names) };
+            cut = Cut { after: Some(after), limit: NAMES_PAGE };
+        }
     }
 }
 

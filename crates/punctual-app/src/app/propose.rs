@@ -1,19 +1,21 @@
 //! A file of schedules beside the database: what stands between them, before anything is written.
+//!
+//! Start with [`App::propose`]. The file is held whole; of what is stored only the names are, and what differs: it is
+//! compared page by page, and fires are reckoned when somebody asks for them.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{
-    Declaration, Difference, Drift, FiresChanged, Schedule, ScheduleId, Status, Stored, diff, fires_changed,
-};
-use punctual_store::{DocumentKind, ScheduleRow, Store, calendar_body, quiet_hours_body};
-use serde_json::json;
+use punctual_plan::{Comparison, Drift, FiresChanged, Schedule, ScheduleId, Status, Stored, fires_changed};
+use punctual_store::{NameRow, ScheduleRow};
 use uuid::Uuid;
 
+use super::shared::SharedChange;
 use super::{App, Listing};
 use crate::Failure;
-use crate::declare::{self, Declared, Ground, read_over, read_text_over};
+use crate::declare::{self, Declared, Ground, Watch, read_text_over, read_watched};
 
 /// The set of files that name none.
 pub const SET: &str = "file";
@@ -25,17 +27,24 @@ pub struct Proposal {
     pub set: String,
     /// When it was made.
     pub now: Timestamp,
-    /// Until when fires were compared.
+    /// Until when fires are compared.
     pub until: Timestamp,
     /// The file.
     pub declared: Declared,
-    /// What it does to each schedule, by name; those that stay as they are among them.
+    /// What it does to schedules, by name; those that stay as they are are not among them.
     pub changes: Vec<Proposed>,
+    /// How many stay as they are.
+    pub unchanged: usize,
     /// Shared things that it adds or changes.
     pub shared: Vec<SharedChange>,
     /// Whether the org has no schedule at all: then ticks of the present minute fire at once.
     pub is_first: bool,
-    pub(super) rows: HashMap<String, ScheduleRow>,
+    /// Whether the set is new to the database.
+    pub is_new_set: bool,
+    /// Schedules that stay as they are, but whose delay begins anew when the service starts.
+    pub(super) restarts: Vec<String>,
+    /// What is stored.
+    pub(super) living: Vec<NameRow>,
 }
 
 /// What a file does to one schedule.
@@ -47,33 +56,10 @@ pub struct Proposed {
     pub drift: Drift,
     /// Whether it is paused or resumed.
     pub toggle: Option<Toggle>,
-    /// What that changes about its fires.
-    pub fires: FiresChanged,
-}
-
-impl Proposed {
-    /// Whether anything would be done.
-    pub fn is_change(&self) -> bool {
-        self.drift != Drift::Unchanged || self.toggle.is_some()
-    }
-}
-
-/// Where schedules are declared.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Written<'a> {
-    /// In a file or a folder.
-    File(&'a Path),
-    /// In a text that is called something.
-    Text { name: &'a str, text: &'a str },
-}
-
-impl Written<'_> {
-    fn read(self, ground: &Ground) -> Result<Declared, Failure> {
-        match self {
-            Self::File(path) => read_over(path, ground, &[]),
-            Self::Text { name, text } => read_text_over(name, text, ground),
-        }
-    }
+    /// What fires now, if anything does.
+    before: Option<Arc<Schedule>>,
+    /// Its place in the file, if that lets it fire.
+    after: Option<usize>,
 }
 
 /// What `enabled` asks for.
@@ -85,32 +71,24 @@ pub enum Toggle {
     Enable,
 }
 
-/// A shared thing that a file adds or changes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedChange {
-    /// What kind.
-    pub kind: DocumentKind,
-    /// Its name.
-    pub name: String,
-    /// Whether it is there already, and says something else.
-    pub is_stored: bool,
-    pub(super) body: String,
-}
-
 impl Proposal {
-    /// What would be done, a line each; empty if the database is as the file says.
-    pub fn drift(&self) -> Vec<String> {
-        let schedules = self.changes.iter().filter(|change| change.is_change()).map(told);
+    /// What would be done, a line each; nothing if the database is as the file says.
+    pub fn drift(&self) -> impl Iterator<Item = String> + '_ {
+        let schedules = self.changes.iter().map(told);
         let shared = self.shared.iter().map(|change| {
             let verb = if change.is_stored { "changed" } else { "missing" };
             format!("{} `{}` is {verb}", change.kind.table().replace('_', " "), change.name)
         });
-        shared.chain(schedules).collect()
+        shared.chain(schedules)
     }
 
-    /// Whether the set is new to the database.
-    pub fn is_new_set(&self) -> bool {
-        self.rows.values().all(|row| row.declared_set.as_deref() != Some(self.set.as_str()))
+    /// What a change does to the fires of its schedule.
+    pub fn fires(&self, change: &Proposed) -> FiresChanged {
+        let after = match change.drift {
+            Drift::Taken { .. } => change.before.as_deref(),
+            _ => change.after.map(|place| &self.declared.schedules[place].definition),
+        };
+        fires_changed(change.before.as_deref(), after, self.now..self.until)
     }
 }
 
@@ -147,159 +125,211 @@ pub(super) fn pauser(set: &str) -> String {
     format!("the set `{set}`")
 }
 
+/// Where schedules are declared.
+#[derive(Clone, Copy, Debug)]
+pub enum Declaring<'a> {
+    /// In a file or a folder.
+    File(&'a Path),
+    /// In a text.
+    Text {
+        /// What it is called.
+        name: &'a str,
+        /// What it says.
+        text: &'a str,
+    },
+}
+
+/// A file or a text, and how it is looked at.
+#[derive(Clone, Copy)]
+pub struct Wanting<'a> {
+    /// Where the schedules are declared.
+    pub declaring: Declaring<'a>,
+    /// The set that it declares.
+    pub set: &'a str,
+    /// How far ahead fires are compared.
+    pub horizon: SignedDuration,
+    /// Who hears how far the reading is.
+    pub watch: Watch<'a>,
+}
+
 impl App {
-    /// Reads a file and compares it with what is stored; writes nothing. Fires are compared over `horizon`.
+    /// Reads a file and compares it with what is stored; writes nothing.
     ///
     /// # Errors
     /// When the file cannot be meant or is for another org, or the database fails.
-    pub async fn propose(
-        &self,
-        file: &Path,
-        set: &str,
-        horizon: SignedDuration,
-    ) -> Result<Proposal, Failure> {
-        self.propose_written(Written::File(file), set, horizon).await
-    }
-
-    /// The same for schedules that are declared in a file or in a text.
-    pub(super) async fn propose_written(
-        &self,
-        written: Written<'_>,
-        set: &str,
-        horizon: SignedDuration,
-    ) -> Result<Proposal, Failure> {
+    pub async fn propose(&self, wanting: Wanting<'_>) -> Result<Proposal, Failure> {
         let now = self.now().await?;
-        let all = self.list(&Listing { with_deleted: true, ..Listing::default() }).await?;
-        let (living, deleted): (Vec<ScheduleRow>, Vec<ScheduleRow>) =
-            all.into_iter().partition(|row| row.deleted_at.is_none());
+        let set = wanting.set;
+        let (deleted, living): (Vec<NameRow>, Vec<NameRow>) =
+            self.names().await?.into_iter().partition(|row| row.is_deleted);
         let mut ground = Ground { is_kept: false, ..self.shared_ground(now).await? };
-        ground.names.extend(living.iter().map(|row| (row.definition.name.clone(), row.definition.id)));
-        let declared = self.read_written(written, &mut ground, &deleted)?;
-        let rows: HashMap<String, ScheduleRow> =
-            living.into_iter().map(|row| (row.definition.name.clone(), row)).collect();
-        let until = now.saturating_add(horizon).unwrap_or(Timestamp::MAX);
-        let stretch = Stretch { set, from: now, until };
-        let changes = stretch.compare(&declared, &rows);
-        let shared = self.shared_changes(&declared).await?;
-        let is_first = rows.is_empty() && deleted.is_empty();
-        Ok(Proposal { set: set.to_owned(), now, until, declared, changes, shared, is_first, rows })
+        ground.names.extend(living.iter().map(|row| (row.name.clone(), row.id)));
+        let declared = self.read_wanted(&wanting, &mut ground, &deleted)?;
+        drop(ground);
+        let until = now.saturating_add(wanting.horizon).unwrap_or(Timestamp::MAX);
+        let mut proposal = Proposal {
+            set: set.to_owned(),
+            now,
+            until,
+            changes: Vec::new(),
+            unchanged: 0,
+            shared: self.shared_changes(&declared).await?,
+            is_first: living.is_empty() && deleted.is_empty(),
+            is_new_set: living.iter().all(|row| row.declared_set.as_deref() != Some(set)),
+            restarts: Vec::new(),
+            living: Vec::new(),
+            declared,
+        };
+        self.compare(&mut proposal, &living).await?;
+        proposal.living = living;
+        Ok(proposal)
     }
 
     /// A new schedule whose name belonged to a deleted one gets an id of its own.
-    fn read_written(
+    fn read_wanted(
         &self,
-        written: Written<'_>,
+        wanting: &Wanting<'_>,
         ground: &mut Ground,
-        deleted: &[ScheduleRow],
+        deleted: &[NameRow],
     ) -> Result<Declared, Failure> {
-        let declared = written.read(ground)?;
-        let org = &declared.settings.owner.org_id;
-        if *org != self.identity.org_id {
-            return Err(Failure::invalid(
-                format!("the file is for the org `{org}`, not `{}`", self.identity.org_id),
-                format!("set `PUNCTUAL_ORG_ID={org}`, or change `org_id` in the file's `settings`"),
-            ));
-        }
-        let gone: HashSet<ScheduleId> = deleted.iter().map(|row| row.definition.id).collect();
+        let declared = self.read_own(wanting, ground)?;
+        let gone: HashSet<ScheduleId> = deleted.iter().map(|row| row.id).collect();
         let is_gone = |one: &&declare::Schedule| gone.contains(&one.definition.id);
         let renamed: Vec<String> =
             declared.schedules.iter().filter(is_gone).map(|one| one.definition.name.clone()).collect();
         if renamed.is_empty() {
             return Ok(declared);
         }
+        drop(declared);
         ground.names.extend(renamed.into_iter().map(|name| (name, ScheduleId(Uuid::new_v4()))));
-        written.read(ground)
+        self.read_own(wanting, ground)
     }
 
-    async fn shared_changes(&self, declared: &Declared) -> Result<Vec<SharedChange>, Failure> {
-        let calendars = declared.calendars.iter();
-        let calendars =
-            calendars.map(|(name, one)| (DocumentKind::Calendar, name.clone(), calendar_body(one)));
-        let quiet = declared.quiet_hours.iter();
-        let quiet = quiet.map(|(name, one)| (DocumentKind::QuietHours, name.clone(), quiet_hours_body(one)));
-        let templates = declared.templates.iter();
-        let templates = templates.map(|(name, one)| (DocumentKind::Template, name.clone(), one.to_string()));
-        let limits =
-            limits_body(&declared.settings).map(|body| (DocumentKind::Limits, "org".to_owned(), body));
-        let mut changes = Vec::new();
-        for (kind, name, body) in calendars.chain(quiet).chain(templates).chain(limits) {
-            let stored = self.store.document(self.scope(), kind, name.clone()).await?;
-            if stored.as_ref().is_none_or(|stored| stored.body != body) {
-                changes.push(SharedChange { kind, name, is_stored: stored.is_some(), body });
+    /// Reads a file that must be for this org.
+    fn read_own(&self, wanting: &Wanting<'_>, ground: &Ground) -> Result<Declared, Failure> {
+        let declared = match wanting.declaring {
+            Declaring::File(path) => read_watched(path, ground, wanting.watch)?,
+            Declaring::Text { name, text } => read_text_over(name, text, ground)?,
+        };
+        self.refuse_other_org(&declared)?;
+        Ok(declared)
+    }
+
+    /// Refuses a file of another org.
+    pub(super) fn refuse_other_org(&self, declared: &Declared) -> Result<(), Failure> {
+        let org = &declared.settings.owner.org_id;
+        if *org == self.identity.org_id {
+            return Ok(());
+        }
+        Err(Failure::invalid(
+            format!("the file is for the org `{org}`, not `{}`", self.identity.org_id),
+            format!("set `PUNCTUAL_ORG_ID={org}`, or change `org_id` in the file's `settings`"),
+        ))
+    }
+
+    /// Compares page by page: of what is the same nothing is kept.
+    async fn compare(&self, proposal: &mut Proposal, living: &[NameRow]) -> Result<(), Failure> {
+        let declared = &proposal.declared.schedules;
+        let look = Look {
+            comparison: Comparison {
+                set: &proposal.set,
+                declared: declared
+                    .iter()
+                    .map(|one| (one.definition.id, one.definition.name.as_str()))
+                    .collect(),
+                stored: living.iter().map(|row| (row.id, row.name.as_str())).collect(),
+            },
+            declared,
+            places: declared
+                .iter()
+                .enumerate()
+                .map(|(place, one)| (one.definition.name.as_str(), place))
+                .collect(),
+        };
+        let mut seen = vec![false; declared.len()];
+        let (mut changes, mut restarts, mut unchanged) = (Vec::new(), Vec::new(), 0);
+        let mut pages = self.pages(&Listing::default());
+        while let Some(page) = pages.next().await? {
+            for row in &page {
+                let place = look.places.get(row.definition.name.as_str()).copied();
+                if let Some(place) = place {
+                    seen[place] = true;
+                }
+                let Some(proposed) = look.proposed(row, place) else { continue };
+                if proposed.is_change() {
+                    changes.push(proposed);
+                    continue;
+                }
+                unchanged += 1;
+                let is_open = row.state.status.is_active() && row.launched_through.is_none();
+                if is_open && place.is_some_and(|place| declared[place].after_start.is_some()) {
+                    restarts.push(proposed.name);
+                }
             }
         }
-        Ok(changes)
+        let added =
+            seen.iter().enumerate().filter(|(_, is_seen)| !**is_seen).map(|(place, _)| look.added(place));
+        changes.extend(added);
+        changes.sort_by(|one: &Proposed, other| one.name.cmp(&other.name));
+        (proposal.changes, proposal.restarts, proposal.unchanged) = (changes, restarts, unchanged);
+        Ok(())
     }
 }
 
-/// The limits of an org as the body of their document, if a file sets any.
-fn limits_body(settings: &declare::Settings) -> Option<String> {
-    let min_interval_ms = i64::try_from(settings.min_interval.as_millis()).unwrap_or(i64::MAX);
-    let is_set = settings.limits != punctual_plan::OrgLimits::default()
-        || settings.schedules_max.is_some()
-        || min_interval_ms != 1_000;
-    is_set.then(|| {
-        let limits = &settings.limits;
-        json!({
-            "runs_per_minute": limits.per_minute_max,
-            "runs_in_flight": limits.in_flight_max,
-            "over": punctual_plan::Named::name(limits.over),
-            "schedules": settings.schedules_max,
-            "min_interval_ms": min_interval_ms,
-        })
-        .to_string()
-    })
+impl Proposed {
+    /// Whether anything would be done.
+    fn is_change(&self) -> bool {
+        self.drift != Drift::Unchanged || self.toggle.is_some()
+    }
 }
 
-/// The stretch of time over which a set is compared.
-struct Stretch<'a> {
-    set: &'a str,
-    from: Timestamp,
-    until: Timestamp,
+/// The declared side of a comparison.
+struct Look<'a> {
+    comparison: Comparison<'a>,
+    declared: &'a [declare::Schedule],
+    places: HashMap<&'a str, usize>,
 }
 
-impl Stretch<'_> {
-    fn compare(&self, declared: &Declared, rows: &HashMap<String, ScheduleRow>) -> Vec<Proposed> {
-        let wanted: Vec<Schedule> = declared.schedules.iter().map(|one| one.definition.clone()).collect();
-        let stored: Vec<Stored<'_>> = rows
-            .values()
-            .map(|row| Stored { set: row.declared_set.as_deref(), schedule: &row.definition })
-            .collect();
-        let found = diff(&Declaration { set: self.set, schedules: &wanted }, &stored);
-        let by_name: HashMap<&str, &declare::Schedule> =
-            declared.schedules.iter().map(|one| (one.definition.name.as_str(), one)).collect();
-        found.into_iter().map(|difference| self.proposed(difference, &by_name, rows)).collect()
+impl Look<'_> {
+    /// A schedule that is not stored.
+    fn added(&self, place: usize) -> Proposed {
+        let wanted = &self.declared[place];
+        Proposed {
+            name: wanted.definition.name.clone(),
+            drift: Drift::Added,
+            toggle: None,
+            before: None,
+            after: wanted.enabled.then_some(place),
+        }
     }
 
-    fn proposed(
-        &self,
-        difference: Difference,
-        declared: &HashMap<&str, &declare::Schedule>,
-        rows: &HashMap<String, ScheduleRow>,
-    ) -> Proposed {
-        let Difference { name, mut drift, .. } = difference;
-        let (row, wanted) = (rows.get(&name), declared.get(name.as_str()).copied());
+    /// What becomes of a stored schedule; nothing if it is no matter of the set.
+    fn proposed(&self, row: &ScheduleRow, place: Option<usize>) -> Option<Proposed> {
+        let wanted = place.map(|place| &self.declared[place]);
+        let stored = Stored { set: row.declared_set.as_deref(), schedule: &row.definition };
+        let mut drift = self.comparison.drift(wanted.map(|one| &one.definition), Some(&stored))?;
         // What cannot be read any more is cleared by whatever is declared.
-        if drift == Drift::Unchanged && row.is_some_and(|row| row.invalid.is_some()) {
+        if drift == Drift::Unchanged && row.invalid.is_some() {
             drift = Drift::Changed(Vec::new());
         }
-        let is_own = !matches!(drift, Drift::Taken { .. } | Drift::Added | Drift::Removed);
-        let toggle = row.zip(wanted).filter(|_| is_own).and_then(|(row, wanted)| self.toggle(row, wanted));
-        let is_live = |row: &&ScheduleRow| row.state.status.is_active();
-        let before = row.filter(is_live).map(|row| row.definition.as_ref());
-        let is_paused =
-            row.is_some_and(|row| !row.state.status.is_active()) && toggle != Some(Toggle::Enable);
-        let after = wanted.filter(|one| one.enabled && !is_paused).map(|one| &one.definition);
-        let after = if matches!(drift, Drift::Taken { .. }) { before } else { after };
-        let fires = fires_changed(before, after, self.from..self.until);
-        Proposed { name, drift, toggle, fires }
+        let is_own = !matches!(drift, Drift::Taken { .. } | Drift::Removed);
+        let toggle = wanted.filter(|_| is_own).and_then(|wanted| self.toggle(row, wanted));
+        let is_active = row.state.status.is_active();
+        let is_paused = !is_active && toggle != Some(Toggle::Enable);
+        Some(Proposed {
+            name: row.definition.name.clone(),
+            drift,
+            toggle,
+            before: is_active.then(|| Arc::clone(&row.definition)),
+            after: place.filter(|place| self.declared[*place].enabled && !is_paused),
+        })
     }
 
     /// A pause that a person made stays; one that the file made ends with it.
     fn toggle(&self, row: &ScheduleRow, wanted: &declare::Schedule) -> Option<Toggle> {
         match &row.state.status {
             Status::Active if !wanted.enabled => Some(Toggle::Disable),
-            Status::PausedManual { by, .. } if wanted.enabled && *by == pauser(self.set) => {
+            Status::PausedManual { by, .. } if wanted.enabled && *by == pauser(self.comparison.set) => {
                 Some(Toggle::Enable)
             }
             _ => None,

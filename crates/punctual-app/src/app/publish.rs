@@ -1,10 +1,11 @@
 //! The other way round: what is stored, as the file that would declare it.
 
 use punctual_plan::Status;
-use punctual_store::{Document, DocumentKind, ScheduleRow};
+use punctual_store::{Document, DocumentKind, ScheduleRow, Selector};
 use serde_json::{Map, Value, json};
 
-use super::{App, Listing};
+use super::list::REQUESTS;
+use super::{App, Listing, Pages};
 use crate::Failure;
 use crate::declare::length;
 
@@ -19,13 +20,57 @@ pub struct Wish {
     pub set: Option<String>,
 }
 
-/// A file, and what could not go into it.
+/// A file that is written as it is read: its sections first, then the schedules some at a time.
+pub struct Publishing<'a> {
+    /// The sections before the schedules.
+    pub sections: Map<String, Value>,
+    app: &'a App,
+    set: Option<String>,
+    source: Source<'a>,
+}
+
+/// Where the schedules of a file come from.
+enum Source<'a> {
+    All(Pages<'a>),
+    Named(Option<Vec<ScheduleRow>>),
+}
+
+/// A schedule of a file.
 #[derive(Clone, Debug)]
-pub struct Published {
-    /// The sections of the file.
-    pub file: Map<String, Value>,
-    /// Schedules that cannot be read any more, and why.
-    pub left_out: Vec<(String, String)>,
+pub enum Publication {
+    /// Its keys.
+    Keys(Map<String, Value>),
+    /// It cannot be read any more.
+    LeftOut {
+        /// Its name.
+        name: String,
+        /// Why.
+        error: String,
+    },
+}
+
+impl Publishing<'_> {
+    /// The next schedules by name; nothing at the end.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn next(&mut self) -> Result<Option<Vec<Publication>>, Failure> {
+        let rows = match &mut self.source {
+            Source::All(pages) => pages.next().await?,
+            Source::Named(rows) => rows.take(),
+        };
+        let Some(rows) = rows else { return Ok(None) };
+        let mut published = Vec::with_capacity(rows.len());
+        for row in rows.iter().filter(|row| self.set.is_none() || row.declared_set == self.set) {
+            published.push(match &row.invalid {
+                Some(error) => {
+                    Publication::LeftOut { name: row.definition.name.clone(), error: error.clone() }
+                }
+                None => Publication::Keys(self.app.declared(row).await?),
+            });
+        }
+        Ok(Some(published))
+    }
 }
 
 impl App {
@@ -33,11 +78,11 @@ impl App {
     ///
     /// # Errors
     /// When a name is not there, or the database fails.
-    pub async fn publish(&self, wish: &Wish) -> Result<Published, Failure> {
-        let mut file = Map::new();
+    pub async fn publish(&self, wish: &Wish) -> Result<Publishing<'_>, Failure> {
+        let mut sections = Map::new();
         let mut put = |section: &str, value: Map<String, Value>| {
             if !value.is_empty() {
-                file.insert(section.to_owned(), Value::Object(value));
+                sections.insert(section.to_owned(), Value::Object(value));
             }
         };
         put("settings", self.settings().await?);
@@ -50,29 +95,29 @@ impl App {
             let bodies = documents.iter().map(|one| Ok((one.name.clone(), body(one)?)));
             put(section, bodies.collect::<Result<_, Failure>>()?);
         }
-        let mut schedules = Vec::new();
-        let mut left_out = Vec::new();
-        for row in self.wished(wish).await? {
-            match &row.invalid {
-                Some(error) => left_out.push((row.definition.name.clone(), error.clone())),
-                None => schedules.push(Value::Object(self.declared(&row).await?)),
-            }
-        }
-        file.insert("schedules".to_owned(), Value::Array(schedules));
-        Ok(Published { file, left_out })
+        let source = match wish.names.is_empty() {
+            true => Source::All(self.pages(&Listing { tag: wish.tag.clone(), ..Listing::default() })),
+            false => Source::Named(Some(self.wished(wish).await?)),
+        };
+        Ok(Publishing { sections, app: self, set: wish.set.clone(), source })
     }
 
+    /// The schedules of some names, which must be among those of the tag and the set.
     async fn wished(&self, wish: &Wish) -> Result<Vec<ScheduleRow>, Failure> {
-        let mut rows = self.list(&Listing { tag: wish.tag.clone(), ..Listing::default() }).await?;
-        rows.retain(|row| wish.set.is_none() || row.declared_set == wish.set);
-        for name in &wish.names {
-            if rows.iter().all(|row| row.definition.name != *name) {
-                self.living(punctual_store::Selector::Name(name.clone())).await?;
+        let mut names = wish.names.clone();
+        names.sort_unstable();
+        names.dedup();
+        let mut rows = Vec::with_capacity(names.len());
+        for name in names {
+            let row = self.living(Selector::Name(name.clone())).await?;
+            let has_tag = wish.tag.as_ref().is_none_or(|tag| row.definition.tags.contains(tag));
+            let is_shown = row.declared_set.as_deref() != Some(REQUESTS);
+            if !(has_tag && is_shown && (wish.set.is_none() || row.declared_set == wish.set)) {
                 let hint = "`--tag` and `--set-name` choose among the names";
                 return Err(Failure::invalid(format!("`{name}` is not among the chosen schedules"), hint));
             }
+            rows.push(row);
         }
-        rows.retain(|row| wish.names.is_empty() || wish.names.contains(&row.definition.name));
         Ok(rows)
     }
 

@@ -30,6 +30,8 @@ pub struct RunsAsked {
     pub limit: u32,
     /// Where a page before ended.
     pub after: Option<String>,
+    /// Without what the runs printed.
+    pub is_silent: bool,
 }
 
 impl RunsAsked {
@@ -60,38 +62,105 @@ pub struct History {
     pub next: Option<String>,
 }
 
+/// Entries of one page.
+const PAGE: u32 = 1_000;
+
+/// A walk through a part of the ledger, newest first, for whoever need not hold all of it at once.
+pub struct Walk<'a> {
+    app: &'a App,
+    filter: RunFilter,
+    /// How many more entries are wanted.
+    left: u32,
+    /// Where the next page begins; nothing once the last one was given.
+    next: Option<Cut>,
+    ranges: Vec<RangeRow>,
+    /// Where whoever wants more begins, if there is more.
+    rest: Option<Place>,
+    oldest: Timestamp,
+}
+
+impl Walk<'_> {
+    /// The next entries; nothing at the end.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn next(&mut self) -> Result<Option<Vec<RunRow>>, Failure> {
+        let Some(cut) = self.next.take() else { return Ok(None) };
+        let limit = self.left.min(PAGE);
+        let page = self.app.store.runs(self.app.scope(), self.filter.clone(), Cut { limit, ..cut }).await?;
+        self.left -= u32::try_from(page.rows.len()).unwrap_or(self.left);
+        self.oldest = page.rows.last().map_or(self.oldest, |row| row.run.scheduled_for);
+        match page.next {
+            Some(cursor) if self.left == 0 => {
+                let oldest = self.oldest;
+                self.rest = Some(Place::Entry { oldest, cursor });
+                // Of two lists that are both cut, only what is newer than both cuts is known to be whole.
+                self.ranges.retain(|row| row.range.last >= oldest);
+            }
+            next => self.next = next.map(|after| Cut { after: Some(after), limit: PAGE }),
+        }
+        Ok(Some(page.rows))
+    }
+
+    /// The stretches beside the entries that were walked through, whether there is more of it before, and where.
+    pub fn end(self) -> History {
+        let next = self.rest.map(|place| place.to_string());
+        History { ranges: self.ranges, is_more: next.is_some(), next, ..History::default() }
+    }
+}
+
 impl App {
+    /// Walks through the entries that are asked for.
+    ///
+    /// # Errors
+    /// When a page before did not end where it is said, or the database fails.
+    pub async fn walk(&self, asked: &RunsAsked) -> Result<Walk<'_>, Failure> {
+        let after = asked.after.as_deref().map(Place::read).transpose()?;
+        let mut filter = asked.filter(self.now().await?);
+        let (mut entries, mut stretches) = (Cut::first(PAGE), Cut::first(asked.limit));
+        let mut touching = filter.clone();
+        match &after {
+            None => {}
+            Some(Place::Entry { oldest, cursor }) => {
+                entries.after = Some(cursor.clone());
+                touching.until = touching.until.into_iter().chain([*oldest]).min();
+            }
+            Some(Place::Stretch { first, cursor }) => {
+                stretches.after = Some(cursor.clone());
+                let before = first.saturating_sub(SignedDuration::from_nanos(1)).unwrap_or(Timestamp::MIN);
+                filter.until = filter.until.into_iter().chain([before]).min();
+            }
+        }
+        let ranges = self.store.ranges(self.scope(), touching, stretches).await?;
+        let last = ranges.rows.last().map(|row| row.range.first);
+        // What is older than the last of them waits for the page on which the next stretches are.
+        let rest = last.zip(ranges.next).map(|(first, cursor)| Place::Stretch { first, cursor });
+        if rest.is_some() {
+            filter.since = filter.since.max(last);
+        }
+        let mut ranges = ranges.rows;
+        if let Some(Place::Entry { oldest, .. }) = after {
+            // The page before has shown the stretches that reach into its entries.
+            ranges.retain(|row| row.range.last < oldest);
+        }
+        let (left, oldest, next) = (asked.limit, Timestamp::MAX, Some(entries));
+        Ok(Walk { app: self, filter, left, next, ranges, rest, oldest })
+    }
+
     /// The entries that are asked for.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn history(&self, asked: &RunsAsked) -> Result<History, Failure> {
-        let filter = asked.filter(self.now().await?);
-        let after = asked.after.as_deref().map(Page::read).transpose()?;
-        let cut = Cut { after: after.as_ref().map(|page| page.cursor.clone()), limit: asked.limit };
-        let runs = self.store.runs(self.scope.clone(), filter.clone(), cut).await?;
-        let ranges = self.store.ranges(self.scope.clone(), filter, Cut::first(asked.limit)).await?;
-        let oldest = runs.rows.last().map_or(Timestamp::MIN, |row| row.run.scheduled_for);
-        let mut history = History {
-            is_more: runs.next.is_some() || ranges.next.is_some(),
-            next: runs.next.clone().map(|cursor| Page { oldest, cursor }.to_string()),
-            runs: runs.rows,
-            ranges: ranges.rows,
-            zones: HashMap::new(),
-        };
-        // The page before has shown the stretches that reach into its entries.
-        if let Some(page) = after {
-            history.ranges.retain(|row| row.range.last < page.oldest);
+        let mut walk = self.walk(asked).await?;
+        let mut runs = Vec::new();
+        while let Some(page) = walk.next().await? {
+            runs.extend(page.into_iter().map(|mut row| {
+                row.output = row.output.filter(|_| !asked.is_silent);
+                row
+            }));
         }
-        // Of two lists that are both cut, only what is newer than both cuts is known to be whole.
-        if runs.next.is_some() {
-            let oldest = history.runs.last().map_or(Timestamp::MIN, |row| row.run.scheduled_for);
-            history.ranges.retain(|row| row.range.last >= oldest);
-        }
-        if ranges.next.is_some() {
-            let oldest = history.ranges.last().map_or(Timestamp::MIN, |row| row.range.first);
-            history.runs.retain(|row| row.run.scheduled_for >= oldest);
-        }
+        let mut history = History { runs, ..walk.end() };
         self.add_zones(&mut history).await?;
         Ok(history)
     }
@@ -119,27 +188,45 @@ impl App {
 }
 
 /// Where a page of the ledger ended.
-struct Page {
-    /// The tick of its last entry.
-    oldest: Timestamp,
-    /// That entry, as the store has it.
-    cursor: String,
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Place {
+    /// After an entry.
+    Entry {
+        /// Its tick.
+        oldest: Timestamp,
+        /// That entry, as the store has it.
+        cursor: String,
+    },
+    /// After a stretch: there were more of them than of entries.
+    Stretch {
+        /// Its first tick; all entries from there on were shown.
+        first: Timestamp,
+        /// That stretch, as the store has it.
+        cursor: String,
+    },
 }
 
-impl Page {
+impl Place {
     fn read(text: &str) -> Result<Self, Failure> {
-        let read = text
-            .split_once('~')
-            .and_then(|(oldest, cursor)| Some(Self { oldest: oldest.parse().ok()?, cursor: typed(cursor) }));
+        let read = text.split_once('~').and_then(|(at, cursor)| {
+            let at = at.parse().ok()?;
+            Some(match cursor.strip_prefix('~') {
+                None => Self::Entry { oldest: at, cursor: typed(cursor) },
+                Some(cursor) => Self::Stretch { first: at, cursor: typed(cursor) },
+            })
+        });
         read.ok_or_else(|| {
             Failure::invalid(format!("`{text}` is not where a page ended"), "give `next` of the page before")
         })
     }
 }
 
-impl fmt::Display for Page {
+impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}~{}", self.oldest, printable(&self.cursor))
+        match self {
+            Self::Entry { oldest, cursor } => write!(f, "{oldest}~{}", printable(cursor)),
+            Self::Stretch { first, cursor } => write!(f, "{first}~~{}", printable(cursor)),
+        }
     }
 }
 
@@ -165,4 +252,22 @@ pub(super) fn is_same(one: &RunRow, other: &RunRow) -> bool {
 /// The key of a run, for those who follow it.
 pub(super) fn key_of(row: &RunRow) -> RunKey {
     row.run.key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_as_it_was_printed() {
+        let at: Timestamp = "2026-11-15T10:00:00Z".parse().unwrap();
+        let places = [
+            Place::Entry { oldest: at, cursor: "17:4".to_owned() },
+            Place::Stretch { first: at, cursor: "17 4%".to_owned() },
+        ];
+        for place in places {
+            assert_eq!(Place::read(&place.to_string()).unwrap(), place);
+        }
+        assert!(Place::read("17:4").is_err());
+    }
 }

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::Breaker;
-use punctual_store::{BreakerRow, NodeRow, Store, TransitionRow};
+use punctual_store::{BreakerRow, NodeRow, ScheduleRow, Store, TransitionRow};
 
 use super::{App, Listing};
 use crate::{Failure, Kind};
@@ -48,12 +48,7 @@ impl App {
             (Some(row), _) => row,
             (None, Some(last)) => closed(target, last.at),
             (None, None) => {
-                let used = self
-                    .list(&Listing::default())
-                    .await?
-                    .into_iter()
-                    .find(|row| row.definition.target.name == target);
-                let row = used.ok_or_else(|| Failure {
+                let row = self.user_of(target).await?.ok_or_else(|| Failure {
                     kind: Kind::NotFound,
                     message: format!("there is no target `{target}`"),
                     hint: Some(
@@ -64,6 +59,18 @@ impl App {
             }
         };
         Ok(BreakerHistory { breaker, transitions })
+    }
+
+    /// The first schedule that goes to a target.
+    async fn user_of(&self, target: &str) -> Result<Option<ScheduleRow>, Failure> {
+        let mut pages = self.pages(&Listing::default());
+        while let Some(rows) = pages.next().await? {
+            let used = rows.into_iter().find(|row| row.definition.target.name == target);
+            if used.is_some() {
+                return Ok(used);
+            }
+        }
+        Ok(None)
     }
 
     /// Closes the breaker of a target by hand; whether it was not closed.

@@ -8,7 +8,7 @@ use punctual_plan::{Action, Workflow};
 use punctual_store::{DocumentKind, NewDocument, ScheduleRow, Store};
 use serde_json::{Map, Value, json};
 
-use super::propose::Written;
+use super::propose::{Declaring, Wanting};
 use super::trigger_based::{Trigger, triggers};
 use super::{App, Applied, Listing, Occasion, Proposal, Step};
 use crate::declare::{DAY, nearest_hint, workflow_problem};
@@ -196,8 +196,9 @@ impl App {
         let file = deployment.file(self.identity.user_id.as_deref())?;
         let text = serde_json::to_string_pretty(&file).map_err(|error| Failure::world(error.to_string()))?;
         let name = format!("the triggers of `{}`", deployment.workflow.workflow_id);
-        let written = Written::Text { name: &name, text: &text };
-        let proposal = self.propose_written(written, &deployment.set(), DAY).await?;
+        let declaring = Declaring::Text { name: &name, text: &text };
+        let set = deployment.set();
+        let proposal = self.propose(Wanting { declaring, set: &set, horizon: DAY, watch: &|_| {} }).await?;
         // Its first ticks come after it, as those of any schedule that is made by hand.
         Ok(Deployed { kept, proposal: Proposal { is_first: false, ..proposal } })
     }

@@ -5,7 +5,7 @@ use punctual_store::{AuditFilter, ScheduleRow};
 use punctual_time::Zone;
 
 use super::{Call, Flag, Method, Question};
-use crate::{App, Failure, Listing, moment, run_named, shape, zone_of};
+use crate::{App, Failure, Listing, Pages, moment, run_named, shape, zone_of};
 
 /// The audit of one schedule, or of all.
 #[derive(Clone, Debug, Default)]
@@ -21,10 +21,61 @@ pub struct Audits {
 }
 
 impl Audits {
-    fn zone(&self, rows: &[ScheduleRow]) -> Zone {
-        match rows {
-            [one] if self.schedule.is_some() => zone_of(one),
-            _ => Zone::utc(),
+    /// Walks through the audits that are asked for.
+    ///
+    /// # Errors
+    /// When there is no such schedule, a time cannot be read, or the database fails.
+    pub async fn walk<'a>(&self, app: &'a App) -> Result<AuditWalk<'a>, Failure> {
+        let one = match &self.schedule {
+            Some(schedule) => Some(app.find(schedule).await?),
+            None => None,
+        };
+        let now = app.now().await?;
+        let zone = one.as_ref().map_or_else(Zone::utc, zone_of);
+        let to = self.to.as_ref().map_or(Ok(now), |text| moment(text, &zone, now))?;
+        let from = match (&self.from, &one) {
+            (Some(text), _) => moment(text, &zone, now)?,
+            (None, Some(row)) => row.created_at.min(to),
+            (None, None) => app.first_made().await?.unwrap_or(now).min(to),
+        };
+        if from > to {
+            let message = format!("the audit ends at {to} and begins only at {from}");
+            return Err(Failure::invalid(message, "let `--to` be later than `--from`"));
+        }
+        let pages = one.is_none().then(|| app.pages(&Listing::default()));
+        let rows = Vec::from_iter(one).into_iter();
+        Ok(AuditWalk { app, from, to, rows, pages })
+    }
+}
+
+/// A walk through audits, for whoever need not hold all of them at once.
+pub struct AuditWalk<'a> {
+    app: &'a App,
+    /// From when.
+    pub from: Timestamp,
+    /// Through when.
+    pub to: Timestamp,
+    /// What is audited next.
+    rows: std::vec::IntoIter<ScheduleRow>,
+    /// What is audited after that.
+    pages: Option<Pages<'a>>,
+}
+
+impl AuditWalk<'_> {
+    /// What the next audit found; nothing at the end.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn next(&mut self) -> Result<Option<shape::Audit>, Failure> {
+        loop {
+            if let Some(row) = self.rows.next() {
+                return Ok(Some((&self.app.audit(row, self.from..=self.to).await?).into()));
+            }
+            let Some(pages) = &mut self.pages else { return Ok(None) };
+            match pages.next().await? {
+                Some(rows) => self.rows = rows.into_iter(),
+                None => return Ok(None),
+            }
         }
     }
 }
@@ -41,30 +92,14 @@ impl Question for Audits {
     }
 
     async fn answer(&self, app: &App) -> Result<shape::Audits, Failure> {
-        let rows = match &self.schedule {
-            Some(schedule) => vec![app.find(schedule).await?],
-            None => app.list(&Listing::default()).await?,
-        };
-        let now = app.now().await?;
-        let to = match &self.to {
-            Some(text) => moment(text, &self.zone(&rows), now)?,
-            None => now,
-        };
-        let made = rows.iter().map(|row| row.created_at).min().unwrap_or(now);
-        let from = match &self.from {
-            Some(text) => moment(text, &self.zone(&rows), now)?,
-            None => made.min(to),
-        };
-        if from > to {
-            let message = format!("the audit ends at {to} and begins only at {from}");
-            return Err(Failure::invalid(message, "let `--to` be later than `--from`"));
+        let mut walk = self.walk(app).await?;
+        let mut audits = Vec::new();
+        while let Some(one) = walk.next().await? {
+            audits.push(one);
         }
-        let mut audits = Vec::with_capacity(rows.len());
-        for row in rows {
-            audits.push(shape::Audit::from(&app.audit(row, from..=to).await?));
-        }
+        let (from, to) = (walk.from, walk.to);
         let whole = audits.iter().all(|one| one.holes.is_empty());
-        let found = shape::Audits { from, to, whole, audits };
+        let found = shape::Audits { from, to, audits, whole };
         Ok(if self.aside == Flag::Yes { found } else { found.plain() })
     }
 }

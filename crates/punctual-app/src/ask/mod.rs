@@ -20,7 +20,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use audit::{Audits, Log, Verify};
+pub use audit::{AuditWalk, Audits, Log, Verify};
 pub use bulk::{ActMany, OutlookMany};
 pub use change::{Act, Consider, Verb, patch_of};
 pub use runs::{CANCEL_MAX, Cancel, One, Retry, Runs};

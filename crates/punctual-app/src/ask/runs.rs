@@ -51,6 +51,7 @@ impl Runs {
             until: read(&self.until)?,
             limit: self.limit,
             after: self.after.clone(),
+            is_silent: false,
         })
     }
 }

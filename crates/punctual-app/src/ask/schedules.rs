@@ -37,11 +37,12 @@ impl Question for List {
     }
 
     async fn answer(&self, app: &App) -> Result<shape::Schedules, Failure> {
-        let page = app.page(&self.listing).await?;
-        let known = page.rows.iter().map(|row| (row.definition.id, row.definition.name.as_str()));
-        let names = Names::of(known);
-        let schedules = page.rows.iter().map(|row| shape::Schedule::of(row, &names)).collect();
-        Ok(shape::Schedules { schedules, next: page.next })
+        let mut pages = app.pages(&self.listing);
+        let mut schedules = Vec::new();
+        while let Some(rows) = pages.next().await? {
+            schedules.extend(shape::Schedule::all(&rows));
+        }
+        Ok(shape::Schedules { schedules, next: pages.rest() })
     }
 }
 

@@ -1,10 +1,10 @@
 //! What all schedules of a reading share: the settings, the named things, and the problems found so far.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
-use punctual_plan::{Executor, Jitter, JitterMode, OrgLimits, Pace, ScheduleId, Target};
+use punctual_plan::{Executor, Jitter, JitterMode, OrgLimits, Pace, Policy, ScheduleId, Target};
 use punctual_time::{Calendar, QuietHours, Zone};
 use serde::de::DeserializeOwned;
 
@@ -20,6 +20,9 @@ use crate::{name, zone_name};
 
 /// Bytes that templates and plugins may be copied in all: 100 000 schedules with a template of 2 kB each.
 const COPIES_MAX: usize = 200_000_000;
+
+/// Policies among which an equal one is looked for.
+const POLICIES_MAX: usize = 16;
 
 /// What templates and plugins may multiply in all: a small file must not become a large value.
 #[derive(Debug)]
@@ -59,6 +62,10 @@ pub(super) struct Builder<'a> {
     pub(super) targets: BTreeMap<String, Arc<Target>>,
     pub(super) problems: Problems,
     pub(super) copies: Allowance,
+    /// The templates that schedules have named.
+    pub(super) used_templates: HashSet<String>,
+    /// Policies of the schedules before: most are alike, and each is kept once.
+    policies: VecDeque<Arc<Policy>>,
     /// Making a zone reads some hundred transitions; each is made once.
     zones: HashMap<String, Zone>,
 }
@@ -87,6 +94,8 @@ impl<'a> Builder<'a> {
             targets: BTreeMap::new(),
             problems,
             copies: Allowance { left: Some(COPIES_MAX) },
+            used_templates: HashSet::new(),
+            policies: VecDeque::new(),
             zones: HashMap::new(),
         }
     }
@@ -130,6 +139,17 @@ impl<'a> Builder<'a> {
     /// The id of a schedule that is read.
     pub(super) fn own_id(&self, name: &str) -> ScheduleId {
         self.ground.id.unwrap_or_else(|| self.id_of(name))
+    }
+
+    /// The policy as a schedule before has it, if one has.
+    pub(super) fn share_policy(&mut self, policy: Policy) -> Arc<Policy> {
+        if let Some(known) = self.policies.iter().find(|known| ***known == policy) {
+            return Arc::clone(known);
+        }
+        let policy = Arc::new(policy);
+        self.policies.push_front(Arc::clone(&policy));
+        self.policies.truncate(POLICIES_MAX);
+        policy
     }
 
     /// Puts the declared calendars before the stored ones that they do not replace.

@@ -3,8 +3,6 @@
 //! A template that is used is checked as part of the schedules that it becomes. One that is not is read as a schedule
 //! of its own name: first its shape with every `${…}` left open, then the meaning of the keys that hold none.
 
-use std::collections::HashSet;
-
 use super::builder::Builder;
 use super::node::{Content, Entry, Node};
 use super::raw;
@@ -12,12 +10,19 @@ use super::schema::schema;
 use super::template;
 
 impl Builder<'_> {
-    /// Checks the templates that no schedule names.
-    pub(super) fn check_idle(&mut self, files: &[Node], templates: &[&Entry]) {
-        let schedules = files.iter().filter_map(|file| file.get("schedules")).flat_map(Node::items);
-        let used: HashSet<&str> =
-            schedules.filter_map(|schedule| schedule.get("template").and_then(Node::text)).collect();
-        for entry in templates.iter().filter(|entry| !used.contains(entry.key.as_str())) {
+    /// Notes the template that a schedule names.
+    pub(super) fn use_template(&mut self, schedule: &Node) {
+        if let Some(name) = schedule.get("template").and_then(Node::text)
+            && !self.used_templates.contains(name)
+        {
+            self.used_templates.insert(name.to_owned());
+        }
+    }
+
+    /// Checks the templates that no schedule has named.
+    pub(super) fn check_idle(&mut self, templates: &[&Entry]) {
+        let used = std::mem::take(&mut self.used_templates);
+        for entry in templates.iter().filter(|entry| !used.contains(&entry.key)) {
             let whole = as_schedule(entry);
             if self.has_shape(&whole, &schema()["properties"]["schedules"]["items"]) {
                 self.check_closed(&closed(&whole));

@@ -33,7 +33,7 @@ pub fn read_keys(
     let mut builder = Builder::on(ground, Problems::default());
     let templates: Vec<Entry> = stored_templates(ground).collect();
     let known = templates.iter().map(|entry| (entry.key.as_str(), entry)).collect();
-    let whole = template::expand(&node, &known, &mut builder.copies, &mut builder.problems);
+    let whole = template::expand(node, &known, &mut builder.copies, &mut builder.problems);
     let mut placed = None;
     if builder.problems.count() == 0
         && builder.has_shape(&whole, &schema()["properties"]["schedules"]["items"])

@@ -1,7 +1,7 @@
 //! Schedules declared in YAML: a file or a folder becomes one checked value, or a list of what to correct.
 //!
-//! Start with [`read`]. `raw` has every key with its sentence, and is the source of the schema; `node` is the YAML
-//! with places; `conform` compares the two; `reading` leads through the rest, of which each file builds one part of
+//! Start with [`read`]. `raw` has every key with its sentence, and is the source of the schema; `parse`
+//! turns YAML into `node`s with places; `conform` compares the two; `reading` leads through the rest, of which each file builds one part of
 //! [`Declared`].
 //!
 //! Never: a key is never read and ignored; a file never costs more than its budgets; nothing here decides what
@@ -23,6 +23,8 @@ pub(crate) mod nearest;
 mod node;
 mod order;
 mod overlay;
+mod packed;
+mod parse;
 mod patch;
 mod policies;
 mod problem;
@@ -75,9 +77,37 @@ pub fn read(path: &Path, now: Timestamp) -> Result<Declared, Failure> {
 /// # Errors
 /// When it cannot be read, or not be meant, or an overlay is for a schedule that it does not declare.
 pub fn read_over(path: &Path, ground: &Ground, overlays: &[Overlay]) -> Result<Declared, Failure> {
-    let declared = reading::read(&source::load(path)?, overlays, ground)?;
+    let declared = reading::read(source::load(path)?, overlays, ground, &|_| {})?;
     overlays.iter().filter_map(Overlay::schedule).try_for_each(|name| declared.get(name).map(drop))?;
     Ok(declared)
+}
+
+/// The `settings` of a text, without a look at what comes behind them; none if it has none.
+///
+/// # Errors
+/// What is wrong with what comes before.
+pub(crate) fn settings_of(text: &str) -> Result<Option<serde_json::Value>, String> {
+    parse::section(text, "settings").map_err(|error| error.without_snippet().to_string())
+}
+
+/// How many schedules of a file were read, of how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Those that were read.
+    pub done: usize,
+    /// All of them.
+    pub total: usize,
+}
+
+/// Who hears how far a reading is.
+pub type Watch<'a> = &'a (dyn Fn(Progress) + Sync);
+
+/// Reads a file or folder that may be large.
+///
+/// # Errors
+/// When it cannot be read, or not be meant.
+pub fn read_watched(path: &Path, ground: &Ground, watch: Watch<'_>) -> Result<Declared, Failure> {
+    reading::read(source::load(path)?, &[], ground, watch)
 }
 
 /// Reads a text as if it were a file of the given name.
@@ -107,5 +137,6 @@ pub fn read_text(name: &str, text: &str, now: Timestamp) -> Result<Declared, Fai
 /// # Errors
 /// When it cannot be meant.
 pub(crate) fn read_text_over(name: &str, text: &str, ground: &Ground) -> Result<Declared, Failure> {
-    reading::read(&[Source { name: name.to_owned(), text: text.to_owned() }], &[], ground)
+    let source = Source { name: name.to_owned(), text: text.to_owned() };
+    reading::read(vec![source], &[], ground, &|_| {})
 }

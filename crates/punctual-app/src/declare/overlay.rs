@@ -1,6 +1,7 @@
 //! Overlays: keys laid over the schedules of a file before it is read, to try out what they would change.
 
 use super::node::{Content, Entry, Node};
+use super::parse;
 use super::problem::{Problems, Source};
 use crate::Failure;
 
@@ -63,41 +64,39 @@ pub(super) struct Laid<'a> {
     entry: Entry,
 }
 
-/// Adds a source for each overlay, so that what is wrong with it can be shown.
-pub(super) fn sources<'a>(
-    files: &[Source],
+/// Reads the overlays, and adds a source for each, so that what is wrong with it can be shown.
+pub(super) fn read<'a>(
     overlays: &'a [Overlay],
+    sources: &mut Vec<Source>,
     problems: &mut Problems,
-) -> (Vec<Source>, Vec<Laid<'a>>) {
-    let mut sources = files.to_vec();
+) -> Vec<Laid<'a>> {
     let mut laid = Vec::new();
     for overlay in overlays {
         let text = format!("{}: {}", overlay.key, overlay.value);
         let source = Source { name: "--set".to_owned(), text };
         let number = u32::try_from(sources.len()).unwrap_or(u32::MAX);
-        if let Some(Node { value: Content::Map(mut entries), .. }) = Node::read(number, &source, problems)
+        if let Some(Node { value: Content::Map(mut entries), .. }) = parse::value(number, &source, problems)
             && let Some(entry) = entries.pop()
         {
             laid.push(Laid { schedule: overlay.schedule.as_deref(), entry });
         }
         sources.push(source);
     }
-    (sources, laid)
+    laid
 }
 
 impl Laid<'_> {
-    /// Lays it over the schedules of a file.
+    /// Lays it over the schedules of the plugins of a file.
     pub(super) fn apply(&self, file: &mut Node) {
-        for section in entries_of(file) {
-            match section.key.as_str() {
-                "schedules" => items_of(&mut section.value).for_each(|schedule| {
-                    let name = schedule.get("name").and_then(Node::text).map(str::to_owned);
-                    self.lay(schedule, name.as_deref());
-                }),
-                "plugins" => entries_of(&mut section.value).for_each(|plugin| self.lay_plugin(plugin)),
-                _ => {}
-            }
+        for section in entries_of(file).filter(|section| section.key == "plugins") {
+            entries_of(&mut section.value).for_each(|plugin| self.lay_plugin(plugin));
         }
+    }
+
+    /// Lays it over a schedule.
+    pub(super) fn apply_to(&self, schedule: &mut Node) {
+        let name = schedule.get("name").and_then(Node::text).map(str::to_owned);
+        self.lay(schedule, name.as_deref());
     }
 
     fn lay_plugin(&self, plugin: &mut Entry) {

@@ -9,39 +9,56 @@ use super::ground::Ground;
 use super::keys::stored_templates;
 use super::node::{Content, Entry, Node};
 use super::order;
-use super::overlay::{self, Overlay};
+use super::overlay::{self, Laid, Overlay};
+use super::packed::Packed;
+use super::parse::{self, File};
 use super::problem::{Place, Problems, Source};
 use super::schedule::Placed;
 use super::schema::{resolve, schema};
 use super::template;
+use super::{Progress, Watch};
 use crate::Failure;
 
 /// Schedules in all files together.
 const SCHEDULES_MAX: usize = 100_000;
 
+/// After so many schedules it is told how far the reading is.
+const WATCH_STEP: usize = 1_000;
+
 /// Reads sources that were loaded.
-pub(super) fn read(sources: &[Source], overlays: &[Overlay], ground: &Ground) -> Result<Declared, Failure> {
+pub(super) fn read(
+    mut sources: Vec<Source>,
+    overlays: &[Overlay],
+    ground: &Ground,
+    watch: Watch<'_>,
+) -> Result<Declared, Failure> {
     let mut problems = Problems::default();
     let mut files = Vec::new();
-    let (sources, overlays) = overlay::sources(sources, overlays, &mut problems);
-    for (number, source) in (0_u32..).zip(&sources[..sources.len() - overlays.len()]) {
-        if let Some(mut node) = Node::read(number, source, &mut problems) {
-            overlays.iter().for_each(|overlay| overlay.apply(&mut node));
-            conform::check_shell(&node, schema(), &mut problems);
-            files.push(node);
+    let texts = sources.len();
+    let overlays = overlay::read(overlays, &mut sources, &mut problems);
+    for (number, source) in (0_u32..).zip(&sources[..texts]) {
+        if let Some(mut file) = parse::file(number, source, &mut problems) {
+            overlays.iter().for_each(|overlay| overlay.apply(&mut file.shell));
+            conform::check_shell(&file.shell, schema(), &mut problems);
+            files.push(file);
         }
     }
     let mut builder = Builder::on(ground, problems);
-    let templates = builder.named(&files, "templates");
-    builder.share(&files);
-    builder.check_idle(&files, &templates);
+    let (shells, schedules): (Vec<Node>, Vec<Bundle<'_>>) = files
+        .into_iter()
+        .map(|File { number, shell, schedules }| (shell, Bundle { number, schedules, overlays: &overlays }))
+        .unzip();
+    let templates = builder.named(&shells, "templates");
+    builder.share(&shells);
     let declared: HashSet<&str> = templates.iter().map(|entry| entry.key.as_str()).collect();
     let stored: Vec<Entry> = stored_templates(ground).collect();
     let stored = stored.iter().filter(|entry| !declared.contains(entry.key.as_str()));
     let known: Vec<&Entry> = templates.iter().copied().chain(stored).collect();
-    let placed = builder.schedules(&files, &known);
+    let mut placed = builder.schedules(schedules, &known, watch);
+    placed.extend(builder.plugins(&shells, placed.len()));
+    builder.check_idle(&templates);
     builder.refuse_twins(&placed);
-    builder.refuse_crowd(placed.len(), &files);
+    builder.refuse_crowd(placed.len(), &shells);
     if builder.problems.count() == 0 {
         order::check(&placed, &ground.names, &mut builder.problems);
     }
@@ -60,6 +77,22 @@ pub(super) fn read(sources: &[Source], overlays: &[Overlay], ground: &Ground) ->
         templates: templates.iter().map(template).collect(),
         schedules,
     })
+}
+
+/// The schedules of one file.
+struct Bundle<'a> {
+    number: u32,
+    schedules: Packed,
+    overlays: &'a [Laid<'a>],
+}
+
+impl Bundle<'_> {
+    fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
+        self.schedules.iter(self.number).map(|mut node| {
+            self.overlays.iter().for_each(|overlay| overlay.apply_to(&mut node));
+            node
+        })
+    }
 }
 
 impl Builder<'_> {
@@ -102,24 +135,38 @@ impl Builder<'_> {
         found
     }
 
-    fn schedules(&mut self, files: &[Node], templates: &[&Entry]) -> Vec<Placed> {
+    /// The schedules of the files, each looked at by itself; a file is let go once all of its are read.
+    fn schedules(&mut self, bundles: Vec<Bundle<'_>>, templates: &[&Entry], watch: Watch<'_>) -> Vec<Placed> {
         let shape = &schema()["properties"]["schedules"]["items"];
         let templates: HashMap<&str, &Entry> =
             templates.iter().map(|entry| (entry.key.as_str(), *entry)).collect();
-        let mut placed = Vec::new();
-        for node in files.iter().filter_map(|file| file.get("schedules")).flat_map(Node::items) {
-            if self.is_beyond(placed.len() + 1, node) {
-                return placed;
-            }
-            let before = self.problems.count();
-            let whole = template::expand(node, &templates, &mut self.copies, &mut self.problems);
-            if self.problems.count() == before && self.has_shape(&whole, shape) {
-                placed.extend(self.schedule(&whole));
+        let total = bundles.iter().map(|one| one.schedules.len()).sum::<usize>().min(SCHEDULES_MAX);
+        let mut placed = Vec::with_capacity(total);
+        for bundle in bundles {
+            for node in bundle.nodes() {
+                if self.is_beyond(placed.len() + 1, &node) {
+                    return placed;
+                }
+                if placed.len().is_multiple_of(WATCH_STEP) {
+                    watch(Progress { done: placed.len(), total });
+                }
+                self.use_template(&node);
+                let before = self.problems.count();
+                let whole = template::expand(node, &templates, &mut self.copies, &mut self.problems);
+                if self.problems.count() == before && self.has_shape(&whole, shape) {
+                    placed.extend(self.schedule(&whole));
+                }
             }
         }
+        placed
+    }
+
+    /// The schedules of the plugins, after some that were read before.
+    fn plugins(&mut self, files: &[Node], before: usize) -> Vec<Placed> {
+        let mut placed = Vec::new();
         for entry in self.named(files, "plugins") {
             placed.extend(self.plugin(entry));
-            if self.is_beyond(placed.len(), &entry.value) {
+            if self.is_beyond(before + placed.len(), &entry.value) {
                 return placed;
             }
         }

@@ -185,7 +185,7 @@ impl Builder<'_> {
             version: 1,
             dialect: dialect(&when),
             when,
-            policy: Arc::new(parts.policy),
+            policy: self.share_policy(parts.policy),
             target,
             payload: common.payload.unwrap_or_default(),
         };

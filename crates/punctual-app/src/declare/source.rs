@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::node::FILE_BYTES_MAX;
+use super::parse::FILE_BYTES_MAX;
 use super::problem::Source;
 use crate::{Failure, Kind};
 

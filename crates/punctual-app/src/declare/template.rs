@@ -12,7 +12,7 @@ const OWN_KEYS: [&str; 3] = ["name", "template", "set"];
 
 /// The schedule with its template under its own keys; itself if it has none.
 pub(super) fn expand(
-    schedule: &Node,
+    schedule: Node,
     templates: &HashMap<&str, &Entry>,
     copies: &mut Allowance,
     problems: &mut Problems,
@@ -26,21 +26,21 @@ pub(super) fn expand(
                 "add `template:`, or remove `set`",
             );
         }
-        return schedule.clone();
+        return schedule;
     };
     let Some(template) = templates.get(name) else {
         let mut known: Vec<&str> = templates.keys().copied().collect();
         known.sort_unstable();
         let hint = nearest::hint(name, known, "there are no `templates`");
         problems.add(schedule.place_of("template"), format!("there is no template `{name}`"), hint);
-        return schedule.clone();
+        return schedule;
     };
     if !copies.take(template.value.size(), schedule.place, problems) {
-        return schedule.clone();
+        return schedule;
     }
     let set = schedule.get("set").map(Node::entries).unwrap_or_default();
     let set = set.iter().map(|entry| (entry.key.as_str(), &entry.value)).collect();
-    let mut filling = Filling { schedule, set, used: BTreeSet::new(), copies, problems };
+    let mut filling = Filling { schedule: &schedule, set, used: BTreeSet::new(), copies, problems };
     let mut entries = schedule.entries().to_vec();
     for entry in template.value.entries() {
         let is_own = OWN_KEYS.contains(&entry.key.as_str());

@@ -17,16 +17,16 @@ pub struct Audits {
     pub from: Timestamp,
     /// Through when.
     pub to: Timestamp,
-    /// Whether there is no hole.
-    pub whole: bool,
     /// One for each schedule.
     pub audits: Vec<Audit>,
+    /// Whether there is no hole.
+    pub whole: bool,
 }
 
 impl Audits {
     /// What programs get.
     pub fn plain(mut self) -> Self {
-        self.audits.iter_mut().for_each(|one| one.timezone = None);
+        self.audits = self.audits.into_iter().map(Audit::plain).collect();
         self
     }
 }
@@ -59,6 +59,13 @@ pub struct Audit {
     /// The zone of its local times; only beside tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timezone: Option<String>,
+}
+
+impl Audit {
+    /// What programs get.
+    pub fn plain(self) -> Self {
+        Self { timezone: None, ..self }
+    }
 }
 
 /// Ticks that nobody has decided yet.

@@ -16,16 +16,15 @@ mod why;
 pub use act::{Cancelled, CancelledRun, Retried};
 pub use audit::{Audit, AuditLog, Audits, Broken, Chain, Event, Hole, OpenSince};
 pub use run::{
-    Attempt, LatenessMs, Range, Run, RunAnswer, RunDetails, Runs, Summary, Waited, because, followed,
+    Attempt, LatenessMs, Range, Run, RunAnswer, RunDetails, Runs, Summary, Tally, Waited, because, followed,
 };
 pub use schedule::{
     Definition, Drafted, Jitter, Launch, Policies, QueueFields, Schedule, Schedules, Whole, WholeSchedule,
     WorkflowFields,
 };
 pub use schedule_change::{
-    Changed, ChangedMany, Created, CreatedMany, FieldChange, Item, Outlook, Outlooks, Preview, PreviewTick,
-    Requested, Triggered, TriggeredMany, TriggeredOne, Version, Versions, WouldCreate, WouldCreateMany,
-    WouldTrigger, mark,
+    Changed, ChangedMany, Created, FieldChange, Item, Outlook, Outlooks, Preview, PreviewTick, Requested,
+    Triggered, TriggeredMany, TriggeredOne, Version, Versions, WouldCreate, WouldTrigger, mark,
 };
 pub use system::{Breaker, BreakerAnswer, BreakerReset, Breakers, Node, Nodes, Transition, WholeBreaker};
 pub use target::{policies, target};

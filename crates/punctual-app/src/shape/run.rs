@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use crate::{History, lateness, request_id};
+use crate::{History, request_id};
 
 /// A ledger entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -282,12 +282,11 @@ pub struct Runs {
 impl From<&History> for Runs {
     fn from(history: &History) -> Self {
         let zones = history.zones.iter().map(|(id, zone)| (id.to_string(), zone.name().to_owned()));
+        let runs: Vec<Run> = history.runs.iter().map(Run::from).collect();
         Self {
-            runs: history.runs.iter().map(Run::from).collect(),
+            summary: Summary::of(&runs),
+            runs,
             ranges: history.ranges.iter().map(Range::from).collect(),
-            summary: Summary::of(
-                history.runs.iter().map(|row| (row.run.state.status().name(), lateness(row))),
-            ),
             more: history.is_more,
             next: None,
             zones: Some(zones.collect()),
@@ -311,7 +310,7 @@ impl Runs {
         if let Some(zones) = page.zones {
             self.zones.get_or_insert_default().extend(zones);
         }
-        self.summary = Summary::of(self.runs.iter().map(|run| (run.status.as_str(), run.lateness())));
+        self.summary = Summary::of(&self.runs);
     }
 }
 
@@ -341,16 +340,41 @@ pub struct LatenessMs {
     pub max: f64,
 }
 
+/// What runs add up to, told run by run.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    counts: BTreeMap<String, usize>,
+    late: Vec<f64>,
+}
+
+impl Tally {
+    /// Counts a run.
+    pub fn add(&mut self, run: &Run) {
+        match self.counts.get_mut(&run.status) {
+            Some(count) => *count += 1,
+            None => {
+                self.counts.insert(run.status.clone(), 1);
+            }
+        }
+        self.late.extend(run.lateness().map(milliseconds));
+    }
+
+    /// What they add up to.
+    pub fn summary(mut self) -> Summary {
+        let count =
+            |status: &RunStatus| Some((status.name().to_owned(), (*self.counts.get(status.name())?).into()));
+        let counts = RunStatus::ALL.iter().filter_map(count).collect();
+        self.late.sort_by(f64::total_cmp);
+        Summary { counts, lateness_ms: LatenessMs::of(&self.late) }
+    }
+}
+
 impl Summary {
-    /// What runs add up to, by their states and how late they were.
-    fn of<'a>(runs: impl Iterator<Item = (&'a str, Option<SignedDuration>)> + Clone) -> Self {
-        let count = |name: &str| runs.clone().filter(|(status, _)| *status == name).count();
-        let counts = RunStatus::ALL.iter().map(|status| (status.name().to_owned(), count(status.name())));
-        let counts =
-            counts.filter(|(_, count)| *count > 0).map(|(name, count)| (name, count.into())).collect();
-        let mut late: Vec<f64> = runs.filter_map(|(_, late)| late).map(milliseconds).collect();
-        late.sort_by(f64::total_cmp);
-        Self { counts, lateness_ms: LatenessMs::of(&late) }
+    /// What runs add up to.
+    fn of(runs: &[Run]) -> Self {
+        let mut tally = Tally::default();
+        runs.iter().for_each(|run| tally.add(run));
+        tally.summary()
     }
 }
 

@@ -345,6 +345,12 @@ fn workflow(action: &Action) -> Option<WorkflowFields> {
 }
 
 impl Schedule {
+    /// The shapes of some stored schedules, which know the names of each other.
+    pub fn all(rows: &[ScheduleRow]) -> Vec<Self> {
+        let names = Names::of(rows.iter().map(|row| (row.definition.id, row.definition.name.as_str())));
+        rows.iter().map(|row| Self::of(row, &names)).collect()
+    }
+
     /// The shape of a stored schedule.
     pub fn of(row: &ScheduleRow, names: &Names<'_>) -> Self {
         let state = &row.state;

@@ -34,13 +34,6 @@ impl Created {
     }
 }
 
-/// Schedules that were made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct CreatedMany {
-    /// The schedules.
-    pub schedules: Vec<Schedule>,
-}
-
 /// A schedule that would be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WouldCreate {
@@ -80,24 +73,14 @@ fn first_ticks(drafted: &declare::Schedule, now: Timestamp) -> Vec<Timestamp> {
     all.into_iter().filter(|tick| tick.suppressed.is_none()).take(TICKS).map(|tick| tick.at).collect()
 }
 
-/// Schedules that would be made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct WouldCreateMany {
-    /// True: nothing was written.
-    pub dry_run: bool,
-    /// What they would be.
-    pub schedules: Vec<Drafted>,
-}
-
-impl WouldCreateMany {
-    /// The shape of drafts.
-    pub fn of(drafted: &[declare::Schedule], now: Timestamp) -> Self {
-        let one = |drafted: &declare::Schedule| Drafted {
+impl Drafted {
+    /// The shape of one of some drafts.
+    pub fn of(drafted: &declare::Schedule, now: Timestamp) -> Self {
+        Self {
             definition: Definition::of(&drafted.definition, &Names::of([])),
             next: first_ticks(drafted, now),
             enabled: Some(drafted.enabled),
-        };
-        Self { dry_run: true, schedules: drafted.iter().map(one).collect() }
+        }
     }
 }
 

@@ -54,6 +54,39 @@ pub(super) fn fields(schedule: &Schedule, names: &Names<'_>) -> Vec<Field> {
     list.0
 }
 
+/// Whether two schedules have the same fields, as far as that can be seen without writing them out: it may say no of
+/// two that are the same, never yes of two that differ.
+pub(super) fn is_same(one: &Schedule, other: &Schedule) -> bool {
+    let Schedule {
+        id: _,
+        name: _,
+        owner: Owner { org_id: _, user_id },
+        description,
+        tags,
+        version: _,
+        spec,
+        dialect,
+        when,
+        policy,
+        target,
+        payload,
+    } = one;
+    let is_same_when = match (when, &other.when) {
+        (When::Ticks(one), When::Ticks(other)) => {
+            one.spec.kind() == other.spec.kind()
+                && (&one.zone, one.anchor, one.dst) == (&other.zone, other.anchor, other.dst)
+                && (one.bounds, &one.windows) == (other.bounds, &other.windows)
+        }
+        // What they follow is told by names.
+        _ => false,
+    };
+    is_same_when
+        && policy.depends_on.is_none()
+        && (user_id, description, tags) == (&other.owner.user_id, &other.description, &other.tags)
+        && (spec, dialect) == (&other.spec, &other.dialect)
+        && (policy, target, payload) == (&other.policy, &other.target, &other.payload)
+}
+
 struct List(Vec<Field>);
 
 impl List {

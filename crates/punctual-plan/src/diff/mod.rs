@@ -7,7 +7,7 @@ mod field;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Schedule, ScheduleId};
-use field::{Field, fields};
+use field::{Field, fields, is_same};
 
 /// The schedules that somebody wants, as one set with a name.
 #[derive(Clone, Copy, Debug)]
@@ -89,24 +89,47 @@ pub struct FieldDrift {
 pub fn diff(declared: &Declaration<'_>, stored: &[Stored<'_>]) -> Vec<Difference> {
     let wanted: BTreeMap<Key<'_>, &Schedule> = declared.schedules.iter().map(|one| (key(one), one)).collect();
     let kept: BTreeMap<Key<'_>, &Stored<'_>> = stored.iter().map(|one| (key(one.schedule), one)).collect();
-    let wanted_names = names(declared.schedules.iter());
-    let kept_names = names(stored.iter().map(|one| one.schedule));
+    let comparison = Comparison {
+        set: declared.set,
+        declared: names(declared.schedules.iter()),
+        stored: names(stored.iter().map(|one| one.schedule)),
+    };
     let keys: BTreeSet<&Key<'_>> = wanted.keys().chain(kept.keys()).collect();
     let mut differences = Vec::new();
     for key in keys {
-        let is_own = |one: &&Stored<'_>| one.set == Some(declared.set);
-        let drift = match (wanted.get(key), kept.get(key)) {
-            (Some(_), None) => Drift::Added,
-            (Some(want), Some(have)) if is_own(have) => {
-                compare(&fields(have.schedule, &kept_names), &fields(want, &wanted_names))
-            }
-            (Some(_), Some(have)) => Drift::Taken { by: have.set.map(str::to_owned) },
-            (None, Some(have)) if is_own(have) => Drift::Removed,
-            (None, _) => continue,
-        };
-        differences.push(Difference { org_id: key.0.to_owned(), name: key.1.to_owned(), drift });
+        let drift = comparison.drift(wanted.get(key).copied(), kept.get(key).copied());
+        let told = |drift| Difference { org_id: key.0.to_owned(), name: key.1.to_owned(), drift };
+        differences.extend(drift.map(told));
     }
     differences
+}
+
+/// The same name by name, for whoever does not hold all stored schedules at once.
+#[derive(Clone, Debug)]
+pub struct Comparison<'a> {
+    /// The set that is declared.
+    pub set: &'a str,
+    /// What it calls its schedules.
+    pub declared: BTreeMap<ScheduleId, &'a str>,
+    /// What the stored ones are called.
+    pub stored: BTreeMap<ScheduleId, &'a str>,
+}
+
+impl Comparison<'_> {
+    /// What stands between the declared and the stored schedule of one name; nothing if that is no matter of the set.
+    pub fn drift(&self, wanted: Option<&Schedule>, kept: Option<&Stored<'_>>) -> Option<Drift> {
+        let is_own = |one: &Stored<'_>| one.set == Some(self.set);
+        Some(match (wanted, kept) {
+            (Some(_), None) => Drift::Added,
+            (Some(want), Some(have)) if is_own(have) => match is_same(want, have.schedule) {
+                true => Drift::Unchanged,
+                false => compare(&fields(have.schedule, &self.stored), &fields(want, &self.declared)),
+            },
+            (Some(_), Some(have)) => Drift::Taken { by: have.set.map(str::to_owned) },
+            (None, Some(have)) if is_own(have) => Drift::Removed,
+            (None, _) => return None,
+        })
+    }
 }
 
 /// A schedule is known by its org and its name.

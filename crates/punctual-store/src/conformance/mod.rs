@@ -213,6 +213,7 @@ macro_rules! conformance {
             }
             list {
                 schedules_come_by_name_in_pages,
+                names_come_with_ids_in_pages,
                 schedules_are_filtered,
                 deleted_schedules_are_listed_when_asked_for,
                 a_schedule_is_found_by_any_of_its_names,

@@ -131,22 +131,40 @@ pub fn encode(schedule: &Schedule) -> String {
 /// # Errors
 /// When something it refers to is gone, or another version wrote what this one does not know.
 pub fn decode(text: &str, shared: &Shared) -> Result<Schedule, Unreadable> {
-    let written: Written =
-        serde_json::from_str(text).map_err(|error| Unreadable(format!("its definition: {error}")))?;
-    Ok(Schedule {
-        id: ScheduleId(written.id),
-        name: written.name,
-        owner: Owner { org_id: written.org_id, user_id: written.user_id },
-        description: written.description,
-        tags: written.tags,
-        version: written.version,
-        spec: written.spec,
-        dialect: written.dialect.parse()?,
-        when: written.when.read(shared)?,
-        policy: Arc::new(written.policy.read()?),
-        target: Arc::new(written.target.read()?),
-        payload: written.payload,
-    })
+    Definition::parse(text)?.read(shared)
+}
+
+/// A definition whose JSON was read, before what it refers to by name is looked up.
+pub(crate) struct Definition(Written);
+
+impl Definition {
+    pub(crate) fn parse(text: &str) -> Result<Self, Unreadable> {
+        let written = serde_json::from_str(text);
+        written.map(Self).map_err(|error| Unreadable(format!("its definition: {error}")))
+    }
+
+    /// Whether it refers to calendars or quiet hours.
+    pub(crate) fn is_sharing(&self) -> bool {
+        self.0.when.is_sharing()
+    }
+
+    pub(crate) fn read(self, shared: &Shared) -> Result<Schedule, Unreadable> {
+        let Self(written) = self;
+        Ok(Schedule {
+            id: ScheduleId(written.id),
+            name: written.name,
+            owner: Owner { org_id: written.org_id, user_id: written.user_id },
+            description: written.description,
+            tags: written.tags,
+            version: written.version,
+            spec: written.spec,
+            dialect: written.dialect.parse()?,
+            when: written.when.read(shared)?,
+            policy: Arc::new(written.policy.read()?),
+            target: Arc::new(written.target.read()?),
+            payload: written.payload,
+        })
+    }
 }
 
 /// A duration in milliseconds.

@@ -78,6 +78,12 @@ impl Written {
         }
     }
 
+    /// Whether it refers to calendars or quiet hours.
+    pub(super) fn is_sharing(&self) -> bool {
+        let (Self::Ticks(Ticks { frame, .. }) | Self::Chain(Chained { frame, .. })) = self;
+        !frame.calendars.is_empty() || !frame.quiet_hours.is_empty()
+    }
+
     pub(super) fn read(self, shared: &Shared) -> Result<When, Unreadable> {
         match self {
             Self::Ticks(ticks) => Ok(When::Ticks(Box::new(ticks.read(shared)?))),

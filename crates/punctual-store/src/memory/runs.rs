@@ -156,7 +156,8 @@ impl Data {
                 stats.unplanned += u64::from(is_behind);
             }
         }
-        for run in self.runs.values().filter(|run| scope.covers(run.org)) {
+        let is_open = |run: &&RunRecord| scope.covers(run.org) && !run.status.is_terminal();
+        for run in self.runs.values().filter(is_open) {
             *stats.runs.entry(run.status.name().to_owned()).or_default() += 1;
         }
         stats

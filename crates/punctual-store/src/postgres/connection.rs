@@ -13,7 +13,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
 use super::tls::Address;
-use crate::{Error, Scope};
+use crate::{Access, Error, Scope};
 
 /// How the server is reached and how long it may take.
 #[derive(Clone, Debug)]
@@ -32,6 +32,8 @@ pub struct PostgresSettings {
     pub lock_timeout: Duration,
     /// The longest pause inside a transaction.
     pub idle_timeout: Duration,
+    /// What is wanted of the database: whoever only visits it keeps little of it in memory.
+    pub access: Access,
 }
 
 impl PostgresSettings {
@@ -44,6 +46,7 @@ impl PostgresSettings {
             statement_timeout: Duration::from_secs(60),
             lock_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
+            access: Access::Serve,
         }
     }
 }

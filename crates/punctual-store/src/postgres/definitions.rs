@@ -101,7 +101,7 @@ async fn stamps(tx: &Tx, orgs: HashSet<i64>) -> Result<HashMap<i64, Stamp>, Erro
     }
     let orgs: Vec<i64> = orgs.into_iter().collect();
     let rows = tx.rows(sql!("shared_stamps"), &[&orgs]).await?;
-    let stamp = |row| Ok(Stamp { org: col(row, 0)?, text: col(row, 1)? });
+    let stamp = |row| Ok(Stamp { org: col(row, 0)?, text: col::<&str>(row, 1)?.into() });
     rows.iter().map(|row| stamp(row).map(|stamp| (stamp.org, stamp))).collect()
 }
 

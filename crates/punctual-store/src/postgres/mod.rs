@@ -43,8 +43,8 @@ use crate::cache::Definitions;
 use crate::{
     AdmitCommit, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, Begun, BreakerRow,
     Cancellation, Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch, Entrusted,
-    Error, Finding, Heartbeat, Held, Joined, Leased, Listed, NewDocument, Node, NodeRow, OpenRow, Orphan,
-    OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow,
+    Error, Finding, Heartbeat, Held, Joined, Leased, Listed, NameRow, NewDocument, Node, NodeRow, OpenRow,
+    Orphan, OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow,
     ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, SealedThrough, Selector, Settled, Shown, Started,
     Stats, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
 };
@@ -80,11 +80,12 @@ impl Postgres {
     /// # Errors
     /// When the server cannot be reached or refuses, or a newer version of the program made the schema.
     pub async fn open(settings: PostgresSettings) -> Result<Self, Error> {
+        let cache = Definitions::for_access(settings.access);
         let connections = Connections::new(settings)?;
         let tz = migrate::run(&connections).await?;
         Ok(Self {
             connections,
-            cache: Definitions::default(),
+            cache,
             clock: Clock::default(),
             listener: Listener::default(),
             retention: retention::Progress::default(),
@@ -291,6 +292,10 @@ impl Store for Postgres {
         cut: Cut,
     ) -> Result<Listed<ScheduleRow>, Error> {
         self.list_schedules(&scope, &filter, &cut).await
+    }
+
+    async fn names(&self, scope: Scope, cut: Cut) -> Result<Listed<NameRow>, Error> {
+        self.list_names(&scope, &cut).await
     }
 
     async fn versions(&self, scope: Scope, schedule: ScheduleId) -> Result<Vec<VersionRow>, Error> {

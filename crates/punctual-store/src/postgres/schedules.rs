@@ -20,8 +20,8 @@ use crate::definition::{Shared, decode};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::{read_status, remains};
 use crate::{
-    BATCH_MAX, Cut, Error, INSTALLATION, Listed, OpenRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
-    Selector, UseKind, VersionRow, Write, Written,
+    BATCH_MAX, Cut, Error, INSTALLATION, Listed, NameRow, OpenRow, ScheduleFilter, ScheduleRow,
+    ScheduleWrite, Scope, Selector, UseKind, VersionRow, Write, Written,
 };
 
 impl Postgres {
@@ -140,13 +140,7 @@ impl Postgres {
         cut: &Cut,
     ) -> Result<Listed<ScheduleRow>, Error> {
         let tx = self.connections.begin(scope.into(), "listing schedules").await?;
-        let (after_name, after_key) = match &cut.after {
-            None => (None, None),
-            Some(after) => {
-                let (key, name) = after.split_once(' ').unwrap_or(("0", after));
-                (Some(name.to_owned()), Some(key.parse::<i64>().unwrap_or_default()))
-            }
-        };
+        let (after_name, after_key) = after(cut);
         let like = |text: &String| {
             format!("%{}%", text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_"))
         };
@@ -174,6 +168,16 @@ impl Postgres {
         let result = result.await;
         let rows = tx.finish(result).await?;
         Ok(listed(rows, cut, |row| format!("{} {}", row.key.0, row.definition.name)))
+    }
+
+    pub(super) async fn list_names(&self, scope: &Scope, cut: &Cut) -> Result<Listed<NameRow>, Error> {
+        let tx = self.connections.begin(scope.into(), "listing names").await?;
+        let (after_name, after_key) = after(cut);
+        let limit = i64::from(cut.limit) + 1;
+        let result = tx.rows(sql!("list_names"), &[&after_name, &after_key, &limit]).await;
+        let rows = tx.finish(result).await?;
+        let rows: Vec<NameRow> = rows.iter().map(read_name).collect::<Result<_, _>>()?;
+        Ok(listed(rows, cut, |row| format!("{} {}", row.key.0, row.name)))
     }
 
     pub(super) async fn list_open(
@@ -273,6 +277,24 @@ async fn known_org(tx: &Tx, id: &str) -> Result<OrgKey, Error> {
     let row = tx.row(sql!("find_org"), &[&id]).await?;
     let row = row.ok_or_else(|| Error::NotFound { what: format!("of an org `{id}`") })?;
     Ok(OrgKey(col(&row, 0)?))
+}
+
+/// The name and key after which a page begins.
+fn after(cut: &Cut) -> (Option<String>, Option<i64>) {
+    let Some(after) = &cut.after else { return (None, None) };
+    let (key, name) = after.split_once(' ').unwrap_or(("0", after));
+    (Some(name.to_owned()), Some(key.parse::<i64>().unwrap_or_default()))
+}
+
+fn read_name(row: &Row) -> Result<NameRow, Error> {
+    let id: &str = col(row, 1)?;
+    Ok(NameRow {
+        key: ScheduleKey(col(row, 0)?),
+        id: id.parse().map(ScheduleId).map_err(|_| Error::corrupt(format!("the schedule id `{id}`")))?,
+        name: col(row, 2)?,
+        declared_set: col(row, 3)?,
+        is_deleted: col(row, 4)?,
+    })
 }
 
 fn read_schedule(

@@ -80,7 +80,7 @@ pub struct TransitionRow {
 pub struct Stats {
     /// Living schedules by status.
     pub schedules: BTreeMap<String, u64>,
-    /// Rows of the ledger by status.
+    /// Rows of the ledger that have not ended, by status.
     pub runs: BTreeMap<String, u64>,
     /// Schedules that should have been planned and are not: always 0 in a healthy installation.
     pub unplanned: u64,

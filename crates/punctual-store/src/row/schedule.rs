@@ -119,6 +119,33 @@ impl ScheduleRow {
     }
 }
 
+/// What a schedule is called, for whoever needs no more of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameRow {
+    /// Its number in the database.
+    pub key: ScheduleKey,
+    /// Its public id.
+    pub id: ScheduleId,
+    /// Its name.
+    pub name: String,
+    /// The set it was declared in, if it was.
+    pub declared_set: Option<String>,
+    /// Whether it was deleted.
+    pub is_deleted: bool,
+}
+
+impl From<ScheduleRow> for NameRow {
+    fn from(row: ScheduleRow) -> Self {
+        Self {
+            key: row.key,
+            id: row.definition.id,
+            name: row.definition.name.clone(),
+            declared_set: row.declared_set,
+            is_deleted: row.deleted_at.is_some(),
+        }
+    }
+}
+
 /// A row of a schedule that is not in flight and has not ended.
 #[derive(Clone, Debug)]
 pub struct OpenRow {

@@ -1,5 +1,7 @@
 //! How a connection is opened: durable, and patient with the others; and how statements are run on it.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,8 +12,9 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtens
 use super::decode::column;
 use super::{Access, sql};
 use crate::cache::{Definitions, Known, Stamp};
+use crate::definition::Definition;
 use crate::stored::remains;
-use crate::{DocumentKind, Error, Shared, decode};
+use crate::{DocumentKind, Error, Shared};
 
 /// How long a statement waits for another process's transaction before it gives up.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
@@ -22,8 +25,14 @@ const BUSY_PAUSE: Duration = Duration::from_millis(5);
 /// Page cache of a connection that writes, in KiB: the hot pages of a million schedules. It grows as it is needed.
 const WRITE_CACHE_KIB: i64 = 256 * 1024;
 
+/// The same for a process that only visits: room for the pages of one large batch.
+const VISIT_WRITE_CACHE_KIB: i64 = 64 * 1024;
+
 /// Page cache of a connection that reads, in KiB: each commit of another connection empties it anyway.
 const READ_CACHE_KIB: i64 = 64 * 1024;
+
+/// The same for a process that only visits: it walks through what it reads.
+const VISIT_READ_CACHE_KIB: i64 = 8 * 1024;
 
 /// Prepared statements kept per connection; more than there are `.sql` files.
 const STATEMENTS_MAX: usize = 256;
@@ -76,7 +85,11 @@ pub(super) fn writable(path: &Path, access: Access) -> Result<Connection, Error>
 }
 
 fn set_up(connection: &Connection, access: Access) -> Result<(), Error> {
-    set(connection, "cache_size", -WRITE_CACHE_KIB)?;
+    let cache_kib = match access {
+        Access::Serve => WRITE_CACHE_KIB,
+        Access::Visit => VISIT_WRITE_CACHE_KIB,
+    };
+    set(connection, "cache_size", -cache_kib)?;
     set(connection, "journal_mode", "wal")?;
     // Every commit is on disk before it is answered.
     set(connection, "synchronous", "full")?;
@@ -98,9 +111,13 @@ fn is_read_only(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// A connection for reading.
-pub(super) fn readable(path: &Path) -> Result<Connection, Error> {
+pub(super) fn readable(path: &Path, access: Access) -> Result<Connection, Error> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    set(&connection, "cache_size", -READ_CACHE_KIB)?;
+    let cache_kib = match access {
+        Access::Serve => READ_CACHE_KIB,
+        Access::Visit => VISIT_READ_CACHE_KIB,
+    };
+    set(&connection, "cache_size", -cache_kib)?;
     set(&connection, "query_only", "on")?;
     Ok(connection)
 }
@@ -133,9 +150,23 @@ fn set(connection: &Connection, name: &str, value: impl rusqlite::ToSql) -> Resu
 pub(super) struct Db {
     pub(super) connection: Connection,
     pub(super) definitions: Arc<Definitions>,
+    /// What marks the shared things of orgs, while nothing that is read can change.
+    stamps: RefCell<Option<HashMap<i64, Stamp>>>,
 }
 
 impl Db {
+    pub(super) fn new(connection: Connection, definitions: &Arc<Definitions>) -> Self {
+        Self { connection, definitions: Arc::clone(definitions), stamps: RefCell::default() }
+    }
+
+    /// Does what happens in one read transaction: what is shared is looked at once, not for every definition.
+    pub(super) fn of_one_moment<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.stamps.replace(Some(HashMap::new()));
+        let result = work();
+        self.stamps.replace(None);
+        result
+    }
+
     /// A statement that is run many times.
     pub(super) fn prepare(&self, statement: &str) -> Result<CachedStatement<'_>, Error> {
         self.connection.prepare_cached(statement).map_err(doing("preparing a statement"))
@@ -203,8 +234,15 @@ impl Db {
     }
 
     fn stamp(&self, org: i64) -> Result<Stamp, Error> {
-        let text = self.value(sql!("shared_stamp"), [org])?.unwrap_or_default();
-        Ok(Stamp { org, text })
+        if let Some(known) = self.stamps.borrow().as_ref().and_then(|stamps| stamps.get(&org)) {
+            return Ok(known.clone());
+        }
+        let text: String = self.value(sql!("shared_stamp"), [org])?.unwrap_or_default();
+        let stamp = self.definitions.stamp(org, &text);
+        if let Some(stamps) = self.stamps.borrow_mut().as_mut() {
+            stamps.insert(org, stamp.clone());
+        }
+        Ok(stamp)
     }
 
     /// The definition of a version, or what can still be read of it and why the rest cannot.
@@ -227,14 +265,19 @@ impl Db {
     /// Reads a definition with what its org shares, if it needs that.
     fn parse(&self, org: i64, text: &str) -> Result<Known, Error> {
         let unreadable = |error: crate::Unreadable| Error::corrupt(error.to_string());
-        // Most need nothing shared; those that do say what they lack.
-        if let Ok(definition) = decode(text, &Shared::default()) {
-            return Ok(Known { definition: Arc::new(definition), shared: None });
+        let written = Definition::parse(text).map_err(unreadable)?;
+        if !written.is_sharing() {
+            let definition = Arc::new(written.read(&Shared::default()).map_err(unreadable)?);
+            return Ok(Known { definition, shared: None });
         }
         // Asked first: what is written in between makes it another one, and the definition is read again.
         let stamp = self.stamp(org)?;
-        let definition = decode(text, &self.shared(org)?).map_err(unreadable)?;
-        Ok(Known { definition: Arc::new(definition), shared: Some(stamp) })
+        let shared = match self.definitions.shared(&stamp) {
+            Some(shared) => shared,
+            None => self.definitions.share(&stamp, self.shared(org)?),
+        };
+        let definition = Arc::new(written.read(&shared).map_err(unreadable)?);
+        Ok(Known { definition, shared: Some(stamp) })
     }
 
     /// The calendars and quiet hours of an org.

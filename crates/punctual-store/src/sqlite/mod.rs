@@ -100,8 +100,8 @@ impl Sqlite {
         };
         let mut connection = connection::writable(path, access)?;
         migrate::run(&mut connection, path, migrate::MIGRATIONS)?;
-        let definitions = Arc::new(Definitions::default());
-        let with = |connection| Db { connection, definitions: Arc::clone(&definitions) };
+        let definitions = Arc::new(Definitions::for_access(access));
+        let with = |connection| Db::new(connection, &definitions);
         let db = with(connection);
         let checkpointer = match access {
             Access::Serve => {
@@ -113,8 +113,8 @@ impl Sqlite {
         Ok(Self {
             path: path.to_owned(),
             writer: Writer::start(db),
-            reader: Reader::start(with(connection::readable(path)?)),
-            lister: Reader::start(with(connection::readable(path)?)),
+            reader: Reader::start(with(connection::readable(path, access)?)),
+            lister: Reader::start(with(connection::readable(path, access)?)),
             definitions: Arc::clone(&definitions),
             counted_through: AtomicI64::new(0),
             _checkpointer: checkpointer,

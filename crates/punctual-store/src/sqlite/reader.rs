@@ -58,7 +58,7 @@ pub(super) async fn elsewhere<T: Send + 'static>(
 
 fn in_transaction<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Result<T, Error> {
     db.connection.execute_batch("BEGIN").map_err(doing("starting to read"))?;
-    let result = work(db);
+    let result = db.of_one_moment(|| work(db));
     db.connection.execute_batch("COMMIT").map_err(doing("reading"))?;
     result
 }

@@ -7,11 +7,13 @@ use punctual_plan::{
 use rusqlite::{Row, params};
 
 use super::connection::Db;
-use super::decode::{column, instant, is_null, maybe_instant, maybe_tick, named, text};
+use super::decode::{column, instant, is_null, maybe_instant, maybe_tick, named, schedule_id, text};
 use super::runs::read_run;
 use super::{listed, org_of, page_rows, sql};
 use crate::stored::read_status;
-use crate::{Cut, Error, Listed, OpenRow, ScheduleFilter, ScheduleRow, Scope, Selector, UseKind, VersionRow};
+use crate::{
+    Cut, Error, Listed, NameRow, OpenRow, ScheduleFilter, ScheduleRow, Scope, Selector, UseKind, VersionRow,
+};
 
 /// One schedule by id or name.
 pub(super) fn find(db: &Db, scope: &Scope, selector: &Selector) -> Result<Option<ScheduleRow>, Error> {
@@ -60,6 +62,26 @@ pub(super) fn list(
         Scope::Engine => db.rows(sql!("list_all_schedules"), query, read)?,
     };
     Ok(listed(rows, cut, |row| format!("{}\u{1f}{}", row.definition.name, row.key.0)))
+}
+
+/// What schedules are called.
+pub(super) fn names(db: &Db, scope: &Scope, cut: &Cut) -> Result<Listed<NameRow>, Error> {
+    let Some(org) = org_of(scope) else {
+        let filter = ScheduleFilter { with_deleted: true, ..ScheduleFilter::default() };
+        let listed = list(db, scope, &filter, cut)?;
+        return Ok(Listed { rows: listed.rows.into_iter().map(NameRow::from).collect(), next: listed.next });
+    };
+    let (name, key) = after(cut)?;
+    let rows = db.rows(sql!("list_names"), params![org, name, key, page_rows(cut)], |row| {
+        Ok(NameRow {
+            key: ScheduleKey(column(row, 0)?),
+            id: schedule_id(row, 1)?,
+            name: column(row, 2)?,
+            declared_set: column(row, 3)?,
+            is_deleted: column(row, 4)?,
+        })
+    })?;
+    Ok(listed(rows, cut, |row| format!("{}\u{1f}{}", row.name, row.key.0)))
 }
 
 /// The name and key after which a page begins.

@@ -147,6 +147,10 @@ impl Store for Sqlite {
         self.lister.run(move |db| schedules::list(db, &scope, &filter, &cut)).await
     }
 
+    async fn names(&self, scope: Scope, cut: Cut) -> Result<Listed<NameRow>, Error> {
+        self.lister.run(move |db| schedules::names(db, &scope, &cut)).await
+    }
+
     async fn versions(&self, scope: Scope, schedule: ScheduleId) -> Result<Vec<VersionRow>, Error> {
         self.lister.run(move |db| schedules::versions(db, &scope, schedule)).await
     }

@@ -318,6 +318,7 @@ fn data_version(db: &Db) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::Definitions;
     use crate::sqlite::{Access, connection};
 
     fn writer(set_up: &str) -> (tempfile::TempDir, Writer) {
@@ -325,7 +326,7 @@ mod tests {
         let connection = connection::writable(&folder.path().join("t.db"), Access::Visit).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         connection.execute_batch(set_up).unwrap();
-        (folder, Writer::start(Db { connection, definitions: Arc::default() }))
+        (folder, Writer::start(Db::new(connection, &Arc::new(Definitions::for_access(Access::Visit)))))
     }
 
     async fn run(writer: &Writer, statement: &'static str) -> Result<(), Error> {

@@ -2,7 +2,6 @@
 
 use clap::{Args, Subcommand};
 use punctual::ask::Flag;
-use punctual::shape::Audits;
 use punctual::{Failure, Kind, ask};
 
 use super::door::Door;
@@ -73,14 +72,16 @@ impl Audit {
 
     async fn compare(&self, door: &Door, output: &Output) -> Result<(), Failure> {
         let (schedule, from, to) = (self.schedule.clone(), self.from.clone(), self.to.clone());
-        let found = door.ask(&ask::Audits { schedule, from, to, aside: Flag::Yes }).await?;
-        audit::found(output, &found)?;
-        refuse_holes(&found)
+        let mut found = door.audits(&ask::Audits { schedule, from, to, aside: Flag::Yes }).await?;
+        let mut audits = audit::Audits::begin(output, found.stretch())?;
+        while let Some(one) = found.next().await? {
+            audits.add(one)?;
+        }
+        refuse_holes(audits.end()?)
     }
 }
 
-fn refuse_holes(found: &Audits) -> Result<(), Failure> {
-    let holes: usize = found.audits.iter().map(|one| one.holes.len()).sum();
+fn refuse_holes(holes: usize) -> Result<(), Failure> {
     if holes == 0 {
         return Ok(());
     }

@@ -63,10 +63,14 @@ impl Complete {
         let What::Names = self.what;
         let search = Some(self.prefix.clone()).filter(|prefix| !prefix.is_empty());
         let asked = List { listing: Listing { search, ..Listing::default() } };
-        let found = door.list(&asked).await?;
-        let names = found.schedules.iter().map(|schedule| schedule.definition.name.as_str());
-        let names = names.filter(|name| name.starts_with(&self.prefix)).take(OFFERED_MAX);
-        output.raw(names.map(|name| format!("{name}\n")).collect::<String>().as_bytes())
+        let mut pages = door.list(asked);
+        let mut names = Vec::new();
+        while let Some(page) = pages.next().await?.filter(|_| names.len() < OFFERED_MAX) {
+            let found = page.into_iter().map(|schedule| schedule.definition.name);
+            names.extend(found.filter(|name| name.starts_with(&self.prefix)));
+        }
+        names.truncate(OFFERED_MAX);
+        output.raw(names.iter().map(|name| format!("{name}\n")).collect::<String>().as_bytes())
     }
 }
 

@@ -3,7 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use punctual::{App, Applied, Database, Failure, Identity, Kind, Occasion, SET, Settings, declare};
+use punctual::{
+    App, Applied, Database, Declaring, Failure, Identity, Kind, Occasion, Proposal, SET, Settings, Wanting,
+    declare,
+};
 use tracing::info;
 
 /// Differences that are named before the rest is only counted.
@@ -33,10 +36,10 @@ impl ConfigFile {
     pub(crate) async fn bring_in(&self, database: &Database, settings: &Settings) -> Result<(), Failure> {
         let Some(file) = &self.config else { return Ok(()) };
         let app = App::open(database, Identity::from_env()?).await?.with_settings(settings);
-        let proposal = app.propose(file, &self.set_name, declare::DAY).await?;
-        let drift = proposal.drift();
-        if self.strict && !drift.is_empty() && !proposal.is_new_set() {
-            return Err(refused(&drift));
+        let (declaring, set, horizon) = (Declaring::File(file), self.set_name.as_str(), declare::DAY);
+        let proposal = app.propose(Wanting { declaring, set, horizon, watch: &|_| {} }).await?;
+        if self.strict && proposal.drift().next().is_some() && !proposal.is_new_set {
+            return Err(refused(&proposal));
         }
         let applied = app.apply(&proposal, Occasion::Start, &|_| {}).await?;
         let Applied { added, changed, removed, toggled, shared, unchanged } = applied;
@@ -47,10 +50,11 @@ impl ConfigFile {
 }
 
 /// That the file and the database differ, and in what.
-fn refused(drift: &[String]) -> Failure {
-    let mut lines: Vec<String> = drift.iter().take(DRIFT_LINES_MAX).map(|line| format!("  {line}")).collect();
-    if drift.len() > DRIFT_LINES_MAX {
-        lines.push(format!("  … and {} more", drift.len() - DRIFT_LINES_MAX));
+fn refused(proposal: &Proposal) -> Failure {
+    let drift = proposal.drift();
+    let mut lines: Vec<String> = drift.take(DRIFT_LINES_MAX).map(|line| format!("  {line}")).collect();
+    if let Some(more) = proposal.drift().count().checked_sub(DRIFT_LINES_MAX).filter(|more| *more > 0) {
+        lines.push(format!("  … and {more} more"));
     }
     Failure {
         kind: Kind::Fault,

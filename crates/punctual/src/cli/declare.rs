@@ -5,10 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use jiff::{SignedDuration, Timestamp};
-use punctual::{App, Database, Failure, Identity, Occasion, Proposal, SET, Wish, declare};
+use punctual::declare::Ground;
+use punctual::{
+    App, Database, Declaring, Failure, Identity, Occasion, Proposal, SET, Wanting, Wish, declare,
+};
 use punctual_time::{Once, Zone};
 
-use crate::output::{Format, Output, Progress, apply, note, plan};
+use crate::output::{Format, Output, Progress, apply, note, plan, publish};
 
 /// How far ahead fires are compared at most: a year, as imports do.
 const HORIZON_MAX_DAYS: i64 = 366;
@@ -28,7 +31,11 @@ struct Declared {
 
 impl Declared {
     async fn propose(&self, app: &App) -> Result<Proposal, Failure> {
-        app.propose(&self.file, &self.set_name, SignedDuration::from_hours(24 * self.days)).await
+        let progress = Progress::of("schedules read");
+        let watch = |read: declare::Progress| progress.of_many(read.done, read.total);
+        let horizon = SignedDuration::from_hours(24 * self.days);
+        let (declaring, set) = (Declaring::File(&self.file), self.set_name.as_str());
+        app.propose(Wanting { declaring, set, horizon, watch: &watch }).await
     }
 }
 
@@ -65,7 +72,11 @@ impl Plan {
             Some(text) => Once::parse(text, &Zone::utc())?.instant(),
             None => Timestamp::now(),
         };
-        plan::show(output, &declare::read(&self.declared.file, from)?, from)
+        let progress = Progress::of("schedules read");
+        let watch = |read: declare::Progress| progress.of_many(read.done, read.total);
+        let declared = declare::read_watched(&self.declared.file, &Ground::alone(from), &watch)?;
+        progress.end();
+        plan::show(output, &declared, from)
     }
 }
 
@@ -85,8 +96,7 @@ impl Apply {
         if self.dry_run {
             return apply::proposed(output, &proposal);
         }
-        let progress =
-            Progress::new("schedules", proposal.changes.iter().filter(|one| one.is_change()).count());
+        let progress = Progress::new("schedules", proposal.changes.len());
         let applied = app.apply(&proposal, Occasion::Request, &|done| progress.at(done)).await;
         progress.end();
         apply::applied(output, &proposal, applied?)?;
@@ -115,13 +125,10 @@ impl Export {
     /// A file is YAML, whatever it is written to, unless JSON is asked for.
     pub(crate) async fn run(self, app: &App, asked: Option<Format>) -> Result<(), Failure> {
         let wish = Wish { names: self.names, tag: self.tag, set: self.set_name };
-        let published = app.publish(&wish).await?;
-        for (name, error) in &published.left_out {
-            note(&format!("`{name}` is left out, it cannot be read any more: {error}"));
-        }
+        let publishing = app.publish(&wish).await?;
         match asked {
-            Some(Format::Json) => Output::to_stdout(Format::Json).write(&published.file, String::new),
-            _ => Output::to_stdout(Format::Text).yaml(&published.file),
+            Some(Format::Json) => publish::json(publishing).await,
+            _ => publish::yaml(publishing).await,
         }
     }
 }

@@ -8,7 +8,7 @@ mod config;
 mod config_file;
 mod db;
 mod declare;
-mod door;
+pub(crate) mod door;
 mod log;
 mod log_line;
 mod maintenance;

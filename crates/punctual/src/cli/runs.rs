@@ -135,9 +135,12 @@ impl Part {
             after: None,
             aside: Flag::Yes,
         };
-        match self.follow {
-            true => follow(&door.app().await?, &asked, (output.live(), shown)).await,
-            false => runs::history(output, &door.runs(&asked).await?, shown),
+        if self.follow {
+            return follow(&door.app().await?, &asked, (output.live(), shown)).await;
+        }
+        match output.is_json() {
+            true => runs::walked(door.walk(asked).await?).await,
+            false => runs::history(output, &door.runs(asked).await?, shown),
         }
     }
 }

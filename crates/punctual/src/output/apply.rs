@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use punctual::{Applied, Failure, Proposal, Proposed, Toggle};
+use punctual::{Applied, Failure, Proposal, Proposed, SharedChange, Toggle};
 use punctual_plan::{Drift, FieldDrift, FiresChanged};
 use serde_json::{Value, json};
 
 use super::table::table;
-use super::{Output, clock};
+use super::{Answer, Output, clock};
 
 /// Schedules of a table; JSON has all.
 const ROWS_MAX: usize = 200;
@@ -17,31 +17,35 @@ const FIRES_MAX: usize = 3;
 
 /// What would be done.
 pub(crate) fn proposed(output: &Output, proposal: &Proposal) -> Result<(), Failure> {
-    output.write(&proposal_json(proposal), || proposal_text(proposal))
+    match output.is_json() {
+        true => begin_json(proposal)?.end(),
+        false => output.text(&proposal_text(proposal)),
+    }
 }
 
 /// What was done.
 pub(crate) fn applied(output: &Output, proposal: &Proposal, applied: Applied) -> Result<(), Failure> {
-    let mut json = proposal_json(proposal);
-    json["applied"] = json!(true);
-    json["summary"] = summary_json(applied);
-    output.write(&json, || {
-        let Applied { added, changed, removed, toggled, shared, unchanged } = applied;
-        let shared = match shared {
-            0 => String::new(),
-            many => format!("; {many} shared things written"),
-        };
-        let toggled = match toggled {
-            0 => String::new(),
-            many => format!(", {many} enabled or disabled"),
-        };
-        format!(
-            "{}applied the set `{}`: {added} added, {changed} changed, {removed} removed{toggled}, \
-             {unchanged} as before{shared}\n",
-            changes_text(proposal),
-            proposal.set
-        )
-    })
+    if output.is_json() {
+        let mut answer = begin_json(proposal)?;
+        answer.value("applied", &true)?;
+        answer.value("summary", &summary_json(applied))?;
+        return answer.end();
+    }
+    let Applied { added, changed, removed, toggled, shared, unchanged } = applied;
+    let shared = match shared {
+        0 => String::new(),
+        many => format!("; {many} shared things written"),
+    };
+    let toggled = match toggled {
+        0 => String::new(),
+        many => format!(", {many} enabled or disabled"),
+    };
+    output.text(&format!(
+        "{}applied the set `{}`: {added} added, {changed} changed, {removed} removed{toggled}, \
+         {unchanged} as before{shared}\n",
+        changes_text(proposal),
+        proposal.set
+    ))
 }
 
 fn summary_json(applied: Applied) -> Value {
@@ -57,35 +61,45 @@ fn summary_json(applied: Applied) -> Value {
 }
 
 /// The proposal in JSON; what stays as it is is only counted.
+fn begin_json(proposal: &Proposal) -> Result<Answer, Failure> {
+    let mut answer = Answer::begin()?;
+    answer.value("set", &proposal.set)?;
+    answer.value("from", &proposal.now)?;
+    answer.value("to", &proposal.until)?;
+    answer.value("unchanged", &proposal.unchanged)?;
+    answer.list("changes", proposal.changes.iter().map(|change| change_json(proposal, change)))?;
+    answer.list("shared", proposal.shared.iter().map(shared_json))?;
+    Ok(answer)
+}
+
+/// The same as a value, for a proposal of a few schedules.
 pub(crate) fn proposal_json(proposal: &Proposal) -> Value {
-    let changes: Vec<Value> =
-        proposal.changes.iter().filter(|change| change.is_change()).map(change_json).collect();
-    let shared: Vec<Value> = proposal
-        .shared
-        .iter()
-        .map(|one| {
-            let change = if one.is_stored { "changed" } else { "added" };
-            json!({"kind": one.kind.table(), "name": one.name, "change": change})
-        })
-        .collect();
+    let changes: Vec<Value> = proposal.changes.iter().map(|change| change_json(proposal, change)).collect();
+    let shared: Vec<Value> = proposal.shared.iter().map(shared_json).collect();
     json!({
         "set": proposal.set,
         "from": proposal.now,
         "to": proposal.until,
-        "unchanged": proposal.changes.len() - changes.len(),
+        "unchanged": proposal.unchanged,
         "changes": changes,
         "shared": shared,
     })
 }
 
-fn change_json(change: &Proposed) -> Value {
+fn shared_json(one: &SharedChange) -> Value {
+    let change = if one.is_stored { "changed" } else { "added" };
+    json!({"kind": one.kind.table(), "name": one.name, "change": change})
+}
+
+fn change_json(proposal: &Proposal, change: &Proposed) -> Value {
+    let fires = proposal.fires(change);
     let mut json = json!({
         "name": change.name,
         "change": verb(change),
-        "fires_added": change.fires.added_count,
-        "fires_removed": change.fires.removed_count,
-        "added": change.fires.added,
-        "removed": change.fires.removed,
+        "fires_added": fires.added_count,
+        "fires_removed": fires.removed_count,
+        "added": fires.added,
+        "removed": fires.removed,
     });
     match &change.drift {
         Drift::Changed(fields) => {
@@ -115,15 +129,14 @@ fn verb(change: &Proposed) -> &'static str {
 }
 
 fn proposal_text(proposal: &Proposal) -> String {
-    let drift = proposal.drift();
-    if drift.is_empty() {
-        return format!("the database is as the file says: {} schedules\n", proposal.changes.len());
+    let same = proposal.unchanged;
+    if proposal.drift().next().is_none() {
+        return format!("the database is as the file says: {same} schedules\n");
     }
-    let (added, removed) = proposal.changes.iter().fold((0, 0), |(added, removed), change| {
-        (added + change.fires.added_count, removed + change.fires.removed_count)
-    });
+    let fires = proposal.changes.iter().map(|change| proposal.fires(change));
+    let (added, removed) = fires
+        .fold((0, 0), |(added, removed), fires| (added + fires.added_count, removed + fires.removed_count));
     let until = clock(proposal.until, &TimeZone::UTC);
-    let same = proposal.changes.iter().filter(|change| !change.is_change()).count();
     format!(
         "{}until {until}: {added} fires more, {removed} fewer; {same} schedules as before\n",
         changes_text(proposal)
@@ -131,7 +144,7 @@ fn proposal_text(proposal: &Proposal) -> String {
 }
 
 fn changes_text(proposal: &Proposal) -> String {
-    let changes: Vec<&Proposed> = proposal.changes.iter().filter(|change| change.is_change()).collect();
+    let changes = &proposal.changes;
     let mut text = String::new();
     for one in &proposal.shared {
         let verb = if one.is_stored { "changes" } else { "adds" };
@@ -140,8 +153,8 @@ fn changes_text(proposal: &Proposal) -> String {
     if changes.is_empty() {
         return text;
     }
-    let cells = |change: &&Proposed| {
-        vec![verb(change).to_owned(), change.name.clone(), fires(&change.fires), what(change)]
+    let cells = |change: &Proposed| {
+        vec![verb(change).to_owned(), change.name.clone(), fires(&proposal.fires(change)), what(change)]
     };
     text += &table(&["CHANGE", "NAME", "FIRES (UTC)", "WHAT"], changes.iter().take(ROWS_MAX).map(cells));
     if changes.len() > ROWS_MAX {

@@ -1,30 +1,85 @@
 //! An audit, the audit log and its chain on the screen.
 
+use std::ops::RangeInclusive;
+
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use punctual::Failure;
-use punctual::shape::{Audit, AuditLog, Audits, Broken, Chain, Hole};
+use punctual::shape::{Audit, AuditLog, Broken, Chain, Hole};
 
 use super::prose::hung;
 use super::table::{table, table_without};
-use super::{Output, clock};
+use super::{Answer, Output, clock};
 
 /// Holes of one schedule that a person is shown; JSON has all.
 const HOLES_SHOWN: usize = 20;
 
-/// What the audits of some schedules found.
-pub(crate) fn found(output: &Output, found: &Audits) -> Result<(), Failure> {
-    output.write(&found.clone().plain(), || {
-        if found.audits.is_empty() {
-            return "there is no schedule to audit\n".to_owned();
+/// Lines of one table; a longer audit has its headings again after so many.
+const PAGE_ROWS_MAX: usize = 1_000;
+
+/// Audits that are told one by one.
+pub(crate) struct Audits<'a> {
+    output: &'a Output,
+    answer: Option<Answer>,
+    /// Those of the present page of a table.
+    page: Vec<Audit>,
+    count: usize,
+    /// Holes that were found.
+    holes: usize,
+}
+
+impl<'a> Audits<'a> {
+    pub(crate) fn begin(output: &'a Output, stretch: RangeInclusive<Timestamp>) -> Result<Self, Failure> {
+        let answer = match output.is_json() {
+            true => {
+                let mut answer = Answer::begin()?;
+                answer.value("from", stretch.start())?;
+                answer.value("to", stretch.end())?;
+                answer.begin_list("audits")?;
+                Some(answer)
+            }
+            false => None,
+        };
+        Ok(Self { output, answer, page: Vec::new(), count: 0, holes: 0 })
+    }
+
+    /// What the audit of a schedule found.
+    pub(crate) fn add(&mut self, one: Audit) -> Result<(), Failure> {
+        self.count += 1;
+        self.holes += one.holes.len();
+        match &mut self.answer {
+            Some(answer) => answer.item(&one.plain()),
+            None => {
+                self.page.push(one);
+                if self.page.len() == PAGE_ROWS_MAX { self.show() } else { Ok(()) }
+            }
+        }
+    }
+
+    /// The end; how many holes there are.
+    pub(crate) fn end(mut self) -> Result<usize, Failure> {
+        if let Some(mut answer) = self.answer.take() {
+            answer.end_list()?;
+            answer.value("whole", &(self.holes == 0))?;
+            answer.end()?;
+        } else if self.count == 0 {
+            self.output.text("there is no schedule to audit\n")?;
+        } else {
+            self.show()?;
+        }
+        Ok(self.holes)
+    }
+
+    fn show(&mut self) -> Result<(), Failure> {
+        let audits = std::mem::take(&mut self.page);
+        if audits.is_empty() {
+            return Ok(());
         }
         let headings = ["SCHEDULE", "PLANNED", "RECORDED", "THROUGH", "PROVED", "COUNTS"];
         // What is not recorded is told below, so a narrow terminal misses nothing.
-        let mut said = table_without(&["RECORDED"], &headings, found.audits.iter().map(cells));
-        for one in &found.audits {
-            said += &hung(&notes(one), 2);
-        }
-        said
-    })
+        self.output.text(&table_without(&["RECORDED"], &headings, audits.iter().map(cells)))?;
+        audits.iter().try_for_each(|one| self.output.text(&hung(&notes(one), 2)))
+    }
 }
 
 fn zone_of(one: &Audit) -> TimeZone {

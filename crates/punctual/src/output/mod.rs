@@ -1,6 +1,7 @@
 //! What goes to the screen: data to stdout, the rest to stderr, readable without colour.
 
 pub(crate) mod act;
+mod answer;
 pub(crate) mod apply;
 pub(crate) mod audit;
 pub(crate) mod backfill;
@@ -9,6 +10,7 @@ mod ledger;
 pub(crate) mod plan;
 mod progress;
 mod prose;
+pub(crate) mod publish;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schedule_text;
@@ -22,6 +24,7 @@ mod timeline;
 pub(crate) mod why;
 pub(crate) mod workflows;
 
+pub(crate) use answer::Answer;
 pub(crate) use progress::Progress;
 
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -74,14 +77,18 @@ impl Output {
         to_stdout(said.as_bytes())
     }
 
+    /// Whether programs read it.
+    pub(crate) fn is_json(&self) -> bool {
+        self.format == Format::Json
+    }
+
     /// Many JSON values, one a line, whatever they are written to.
     pub(crate) fn stream(&self) -> Stream {
         Stream { out: BufWriter::new(io::stdout()) }
     }
 
-    /// Writes a value as YAML, whatever it is written to.
-    pub(crate) fn yaml(&self, value: &impl Serialize) -> Result<(), Failure> {
-        let text = serde_saphyr::to_string(value).map_err(|error| Failure::world(error.to_string()))?;
+    /// Writes text for people.
+    pub(crate) fn text(&self, text: &str) -> Result<(), Failure> {
         to_stdout(text.as_bytes())
     }
 

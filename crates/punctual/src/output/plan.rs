@@ -9,32 +9,27 @@ use punctual_time::{Mark, Tick, Zone};
 use serde_json::{Value, json};
 
 use super::table::{table, table_without};
-use super::{Output, clock};
+use super::{Answer, Output, clock};
 
 /// Ticks of a schedule in a table; JSON has more.
 const ROWS_MAX: usize = 5;
 
+/// Schedules of a table; JSON has all.
+const SCHEDULES_MAX: usize = 200;
+
 /// The schedules of a file, and what they would do within a day of an instant.
 pub(crate) fn show(output: &Output, declared: &Declared, from: Timestamp) -> Result<(), Failure> {
-    let plan = Plan::new(declared, from);
-    let to = from.saturating_add(DAY).unwrap_or(Timestamp::MAX);
-    let entries: Vec<Value> =
-        plan.schedules.iter().map(|(schedule, forecast)| entry(schedule, forecast, &plan.names)).collect();
-    output.write(&json!({"from": from, "to": to, "plan": entries}), || text(&plan))
-}
-
-/// What is shown.
-struct Plan<'a> {
-    from: Timestamp,
-    schedules: Vec<(&'a Schedule, Forecast)>,
-    names: Names<'a>,
-}
-
-impl<'a> Plan<'a> {
-    fn new(declared: &'a Declared, from: Timestamp) -> Self {
-        let forecast = |schedule: &'a Schedule| (schedule, schedule.forecast(from));
-        Self { from, schedules: declared.schedules.iter().map(forecast).collect(), names: declared.names() }
+    let names = declared.names();
+    if !output.is_json() {
+        return output.text(&text(declared, from));
     }
+    let to = from.saturating_add(DAY).unwrap_or(Timestamp::MAX);
+    let mut answer = Answer::begin()?;
+    answer.value("from", &from)?;
+    answer.value("to", &to)?;
+    let entries = declared.schedules.iter().map(|one| entry(one, &one.forecast(from), &names));
+    answer.list("plan", entries)?;
+    answer.end()
 }
 
 pub(super) fn zone(schedule: &Schedule) -> &Zone {
@@ -93,29 +88,34 @@ fn tick_json(tick: &Tick, zone: &Zone) -> Value {
     json
 }
 
-fn text(plan: &Plan<'_>) -> String {
-    let Plan { from, schedules, names } = plan;
-    if schedules.is_empty() {
+fn text(declared: &Declared, from: Timestamp) -> String {
+    let names = declared.names();
+    let all = &declared.schedules;
+    if all.is_empty() {
         return "no schedules are declared\n".to_owned();
     }
-    let about = schedules.iter().map(|(schedule, _)| {
+    let shown = &all[..all.len().min(SCHEDULES_MAX)];
+    let about = shown.iter().map(|schedule| {
         let off = if schedule.enabled { "" } else { " (disabled)" };
         vec![
             format!("{}{off}", schedule.definition.name),
-            schedule.describe(names),
+            schedule.describe(&names),
             zone(schedule).name().to_owned(),
             target_text(&schedule.definition.target),
-            policies_text(&schedule.definition.policy, names),
+            policies_text(&schedule.definition.policy, &names),
         ]
     });
-    let about = table_without(&["ZONE"], &["NAME", "WHEN", "ZONE", "TARGET", "POLICIES"], about);
-    let ticks: Vec<Vec<String>> =
-        schedules.iter().flat_map(|(schedule, forecast)| rows(schedule, forecast)).collect();
-    let day = clock(*from, &jiff::tz::TimeZone::UTC);
-    if ticks.is_empty() {
-        return format!("{about}\nnothing fires within 24 hours of {day}\n");
+    let mut said = table_without(&["ZONE"], &["NAME", "WHEN", "ZONE", "TARGET", "POLICIES"], about);
+    if all.len() > shown.len() {
+        said += &format!("… and {} more; `--json` has all of them\n", all.len() - shown.len());
     }
-    format!("{about}\nwithin 24 hours of {day}\n{}", table(&["NAME", "TIME", "NOTE"], ticks))
+    let ticks: Vec<Vec<String>> =
+        shown.iter().flat_map(|schedule| rows(schedule, &schedule.forecast(from))).collect();
+    let day = clock(from, &jiff::tz::TimeZone::UTC);
+    if ticks.is_empty() {
+        return format!("{said}\nnothing fires within 24 hours of {day}\n");
+    }
+    format!("{said}\nwithin 24 hours of {day}\n{}", table(&["NAME", "TIME", "NOTE"], ticks))
 }
 
 /// The first fires of a schedule, then its first suppressed ticks.
@@ -200,7 +200,7 @@ mod tests {
         let from: Timestamp = "2026-10-24T22:00:00Z".parse().unwrap();
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/examples/shop.yaml");
         let declared = declare::read(file.as_ref(), from).unwrap();
-        let shown = text(&Plan::new(&declared, from));
+        let shown = text(&declared, from);
         assert_eq!(
             shown.split_once("\n\n").unwrap().1,
             "within 24 hours of 2026-10-24 22:00 UTC\n\

@@ -3,12 +3,16 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use punctual::Failure;
-use punctual::shape::{Range, Run, Runs, Summary, followed};
+use punctual::shape::{Range, Run, Runs, Summary, Tally, followed};
 use serde_json::json;
 
 use super::run::short;
 use super::table::table_without;
-use super::{Live, Output, clock, short_clock};
+use super::{Answer, Live, Output, clock, short_clock};
+use crate::cli::door::RunPages;
+
+/// Lines of one table; a longer list has its headings again after so many.
+const TABLE_ROWS_MAX: usize = 1_000;
 
 /// Columns that a narrow terminal does without.
 const SPARE: [&str; 3] = ["REQUEST ID", "LATE", "DURATION"];
@@ -37,25 +41,46 @@ impl Entry<'_> {
     }
 }
 
-/// The ledger, newest first, with a summary of what is shown.
+/// The ledger as JSON, newest first, with a summary of what is shown; written page by page.
+pub(crate) async fn walked(mut pages: RunPages<'_>) -> Result<(), Failure> {
+    let mut answer = Answer::begin()?;
+    let mut tally = Tally::default();
+    answer.begin_list("runs")?;
+    while let Some(runs) = pages.next().await? {
+        for run in runs {
+            tally.add(&run);
+            answer.item(&run.plain())?;
+        }
+        if !answer.is_read() {
+            break;
+        }
+    }
+    answer.end_list()?;
+    let beside = pages.end();
+    answer.list("ranges", &beside.ranges)?;
+    answer.value("summary", &tally.summary())?;
+    answer.value("more", &beside.more)?;
+    answer.end()
+}
+
+/// The same for people.
 pub(crate) fn history(output: &Output, history: &Runs, shown: Shown) -> Result<(), Failure> {
-    let plain = Runs { next: None, ..history.clone().plain() };
-    output.write(&plain, || {
-        if history.runs.is_empty() && history.ranges.is_empty() {
-            return "no entry of the ledger fits; a schedule's first tick may still be to come\n".to_owned();
-        }
-        let runs = history.runs.iter().map(Entry::Run);
-        let mut entries: Vec<Entry<'_>> = runs.chain(history.ranges.iter().map(Entry::Range)).collect();
-        entries.sort_by_key(|entry| std::cmp::Reverse(entry.at()));
-        let cells = entries.iter().map(|entry| entry_cells(entry, history, shown));
-        let mut headings =
-            vec!["RUN ID", "SCHEDULED FOR", "STATUS", "DURATION", "REQUEST ID", "LATE", "REASON"];
-        if shown == Shown::All {
-            headings.insert(1, "SCHEDULE");
-        }
-        let more = if history.more { "there are more before; `--limit` shows them\n" } else { "" };
-        table_without(&SPARE, &headings, cells) + &summed(&history.summary) + more
-    })
+    if history.runs.is_empty() && history.ranges.is_empty() {
+        return output.text("no entry of the ledger fits; a schedule's first tick may still be to come\n");
+    }
+    let runs = history.runs.iter().map(Entry::Run);
+    let mut entries: Vec<Entry<'_>> = runs.chain(history.ranges.iter().map(Entry::Range)).collect();
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.at()));
+    let mut headings = vec!["RUN ID", "SCHEDULED FOR", "STATUS", "DURATION", "REQUEST ID", "LATE", "REASON"];
+    if shown == Shown::All {
+        headings.insert(1, "SCHEDULE");
+    }
+    for page in entries.chunks(TABLE_ROWS_MAX) {
+        let cells = page.iter().map(|entry| entry_cells(entry, history, shown));
+        output.text(&table_without(&SPARE, &headings, cells))?;
+    }
+    let more = if history.more { "there are more before; `--limit` shows them\n" } else { "" };
+    output.text(&(summed(&history.summary) + more))
 }
 
 fn zone_of(history: &Runs, schedule: &str) -> TimeZone {

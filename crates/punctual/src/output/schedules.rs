@@ -1,33 +1,52 @@
 //! Schedules on the screen: lists, what was done to them, what would be.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use punctual::Failure;
 use punctual::shape::{
-    Changed, ChangedMany, Created, CreatedMany, Definition, Drafted, Outlook, Outlooks, Preview, Requested,
-    Schedule, Schedules, Triggered, TriggeredMany, Version, Versions, WouldCreate, WouldCreateMany,
-    WouldTrigger,
+    Changed, ChangedMany, Created, Definition, Drafted, Outlook, Outlooks, Preview, Requested, Schedule,
+    Triggered, TriggeredMany, Version, Versions, WouldCreate, WouldTrigger,
 };
+use punctual::{Failure, Pages, declare};
+use punctual_plan::ScheduleId;
 use serde_json::json;
 
 use super::table::table;
-use super::{Output, clock};
+use super::{Answer, Output, clock};
+use crate::cli::door::ListPages;
 
 /// Letters of an id in a table; `--id` takes any unambiguous start of one.
 const SHORT_ID: usize = 8;
 
-/// The table of schedules.
-pub(crate) fn list(output: &Output, page: &Schedules) -> Result<(), Failure> {
-    output.write(page, || {
-        if page.schedules.is_empty() {
-            return "no schedules yet; `punctual schedule create --help` shows how to make one\n".to_owned();
+/// The schedules, page by page; a long table has its headings on each page.
+pub(crate) async fn list(output: &Output, mut pages: ListPages<'_>) -> Result<(), Failure> {
+    if output.is_json() {
+        let mut answer = Answer::begin()?;
+        answer.begin_list("schedules")?;
+        while let Some(page) = pages.next().await?.filter(|_| answer.is_read()) {
+            page.iter().try_for_each(|one| answer.item(one))?;
         }
-        let more = page
-            .next
-            .as_ref()
-            .map_or(String::new(), |next| format!("there are more: go on with `--after '{next}'`\n"));
-        table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], page.schedules.iter().map(cells)) + &more
-    })
+        answer.end_list()?;
+        if let Some(next) = pages.rest() {
+            answer.value("next", &next)?;
+        }
+        return answer.end();
+    }
+    let mut count = 0;
+    while let Some(page) = pages.next().await? {
+        count += page.len();
+        if !page.is_empty() {
+            output.text(&table(&["ID", "NAME", "CRON", "NEXT RUN", "STATUS"], page.iter().map(cells)))?;
+        }
+    }
+    match (count, pages.rest()) {
+        (0, None) => {
+            output.text("no schedules yet; `punctual schedule create --help` shows how to make one\n")
+        }
+        (_, Some(next)) => output.text(&format!("there are more: go on with `--after '{next}'`\n")),
+        (_, None) => Ok(()),
+    }
 }
 
 fn cells(schedule: &Schedule) -> Vec<String> {
@@ -71,9 +90,33 @@ fn made(schedule: &Schedule) -> String {
     format!("created schedule `{}` ({}), next run {}\n", definition.name, definition.id, next_run(schedule))
 }
 
-/// Schedules that were made.
-pub(crate) fn created_many(output: &Output, made_all: &CreatedMany) -> Result<(), Failure> {
-    output.write(made_all, || made_all.schedules.iter().map(made).collect())
+/// Schedules of a file that were made, as they are stored now.
+pub(crate) async fn created_many(
+    output: &Output,
+    mut pages: Pages<'_>,
+    made_now: &HashSet<ScheduleId>,
+) -> Result<(), Failure> {
+    let mut answer = match output.is_json() {
+        true => Some(Answer::begin()?),
+        false => None,
+    };
+    if let Some(answer) = &mut answer {
+        answer.begin_list("schedules")?;
+    }
+    while let Some(rows) = pages.next().await? {
+        let shapes = Schedule::all(&rows);
+        let both = rows.iter().zip(&shapes);
+        for (_, one) in both.filter(|(row, _)| made_now.contains(&row.definition.id)) {
+            match &mut answer {
+                Some(answer) => answer.item(one)?,
+                None => output.text(&made(one))?,
+            }
+        }
+    }
+    match answer {
+        Some(mut answer) => answer.end_list().and_then(|()| answer.end()),
+        None => Ok(()),
+    }
 }
 
 /// A schedule that would be made.
@@ -92,12 +135,19 @@ fn would_make(definition: &Definition, next: &[Timestamp], enabled: Option<bool>
 }
 
 /// Schedules that would be made.
-pub(crate) fn would_create_many(output: &Output, would: WouldCreateMany) -> Result<(), Failure> {
-    let plain = |one: &Drafted| Drafted { enabled: None, ..one.clone() };
-    let schedules = would.schedules.iter().map(plain).collect();
-    output.write(&WouldCreateMany { dry_run: true, schedules }, || {
-        would.schedules.iter().map(|one| would_make(&one.definition, &one.next, one.enabled)).collect()
-    })
+pub(crate) fn would_create_many(
+    output: &Output,
+    drafted: &[declare::Schedule],
+    now: Timestamp,
+) -> Result<(), Failure> {
+    let mut would = drafted.iter().map(|one| Drafted::of(one, now));
+    if output.is_json() {
+        let mut answer = Answer::begin()?;
+        answer.value("dry_run", &true)?;
+        answer.list("schedules", would.map(|one| Drafted { enabled: None, ..one }))?;
+        return answer.end();
+    }
+    would.try_for_each(|one| output.text(&would_make(&one.definition, &one.next, one.enabled)))
 }
 
 fn lines(ticks: &[Timestamp], definition: &Definition) -> String {

@@ -58,7 +58,7 @@ pub(crate) fn would_put(
     json["dry_run"] = json!(true);
     output.write(&json, || {
         let workflow = &deployment.workflow;
-        let drift: String = deployed.proposal.drift().iter().map(|line| format!("  {line}\n")).collect();
+        let drift: String = deployed.proposal.drift().map(|line| format!("  {line}\n")).collect();
         let kept = deployed.kept.name();
         format!("would put {} version {}: the DAG {kept}\n{drift}", workflow.workflow_id, workflow.version)
     })

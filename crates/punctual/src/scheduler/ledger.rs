@@ -325,6 +325,7 @@ impl Store for Ledger {
         schedule(scope: Scope, selector: Selector) -> Option<ScheduleRow>;
         open_rows(scope: Scope, schedule: ScheduleKey) -> Vec<OpenRow>;
         schedules(scope: Scope, filter: ScheduleFilter, cut: Cut) -> Listed<ScheduleRow>;
+        names(scope: Scope, cut: Cut) -> Listed<NameRow>;
         versions(scope: Scope, schedule: ScheduleId) -> Vec<VersionRow>;
         users_of(scope: Scope, kind: UseKind, name: String) -> Vec<ScheduleKey>;
         runs(scope: Scope, filter: RunFilter, cut: Cut) -> Listed<RunRow>;

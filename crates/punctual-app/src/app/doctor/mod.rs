@@ -87,7 +87,6 @@ impl App {
         checks.push(self.check_served().await?);
         checks.push(self.check_leases().await?);
         checks.push(self.check_overdue().await?);
-        checks.push(self.check_definitions().await?);
         checks.extend(self.check_references().await?);
         Ok(checks)
     }

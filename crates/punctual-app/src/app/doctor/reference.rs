@@ -1,11 +1,12 @@
 //! What schedules refer to: definitions that can be read, schedules they follow, secrets, programs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use punctual_plan::{Action, ScheduleId, Status, When};
-use punctual_store::{DocumentKind, ScheduleRow, Selector, Store, encode};
+use punctual_store::{DocumentKind, ScheduleRow, Store, encode};
 
 use super::Check;
 use crate::Failure;
@@ -14,84 +15,151 @@ use crate::app::{App, Listing};
 /// Names that a sentence holds.
 const NAMED_MAX: usize = 5;
 
-impl App {
-    /// Definitions that cannot be used any more: a calendar, quiet hours, a zone or a policy is gone.
-    pub(super) async fn check_definitions(&self) -> Result<Check, Failure> {
-        const NAME: &str = "definitions";
-        let mut broken = Vec::new();
-        for row in self.list(&Listing::default()).await? {
-            let error = row.invalid.clone().or(match &row.state.status {
-                Status::PausedInvalid { error } => Some(error.clone()),
-                _ => None,
-            });
-            broken.extend(error.map(|error| format!("`{}`: {error}", row.definition.name)));
+/// What is wrong with schedules, gathered in one walk through all of them.
+#[derive(Default)]
+struct Wrong {
+    definitions: Few,
+    upstream: Few,
+    secrets: Few,
+    programs: Few,
+    /// What was looked up before, so that a thousand schedules with one program cost one look.
+    known_secrets: HashMap<String, bool>,
+    known_programs: HashMap<PathBuf, bool>,
+}
+
+/// The first of many, and how many there are.
+#[derive(Default)]
+struct Few {
+    named: Vec<String>,
+    count: usize,
+}
+
+impl Few {
+    fn add(&mut self, what: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.named.len() < NAMED_MAX {
+            self.named.push(what());
         }
-        Ok(match broken.is_empty() {
-            true => Check::ok(NAME, "every schedule can be read: zones, calendars, quiet hours and all"),
-            false => Check::fail(
-                NAME,
-                format!("{} cannot be used: {}", counted(broken.len()), some(&broken)),
-                "put back what they refer to, or change them with `punctual schedule update`",
-            ),
-        })
     }
 
-    /// What schedules refer to by name.
-    pub(super) async fn check_references(&self) -> Result<Vec<Check>, Failure> {
-        let rows = self.list(&Listing::default()).await?;
-        let (mut upstream, mut secrets, mut programs) = (Vec::new(), Vec::new(), Vec::new());
-        for row in &rows {
-            let name = &row.definition.name;
-            for id in upstream_of(row) {
-                let found = self.store.schedule(self.scope.clone(), Selector::Id(id)).await?;
-                if found.is_none_or(|found| found.deleted_at.is_some()) {
-                    upstream.push(format!("`{name}` on {id}"));
-                }
-            }
-            for secret in secrets_of(row) {
-                let found =
-                    self.store.document(self.scope.clone(), DocumentKind::Secret, secret.clone()).await?;
-                if found.is_none() {
-                    secrets.push(format!("`{name}` on `{secret}`"));
-                }
-            }
-            programs.extend(missing_program(row).map(|program| format!("`{name}` on `{program}`")));
-        }
-        Ok(vec![dependencies(&upstream), known_secrets(&secrets), known_programs(&programs)])
+    fn is_empty(&self) -> bool {
+        self.count == 0
     }
 }
 
-fn dependencies(missing: &[String]) -> Check {
+impl fmt::Display for Few {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.named.join(", "))?;
+        match self.count - self.named.len() {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
+    }
+}
+
+impl App {
+    /// Definitions that cannot be used any more (a calendar, quiet hours, a zone or a policy is gone), and what
+    /// schedules refer to by name.
+    pub(super) async fn check_references(&self) -> Result<Vec<Check>, Failure> {
+        let living: HashSet<ScheduleId> =
+            self.names().await?.iter().filter(|row| !row.is_deleted).map(|row| row.id).collect();
+        let mut wrong = Wrong::default();
+        let mut pages = self.pages(&Listing::default());
+        while let Some(rows) = pages.next().await? {
+            for row in &rows {
+                self.look_at(row, &living, &mut wrong).await?;
+            }
+        }
+        let Wrong { definitions, upstream, secrets, programs, .. } = wrong;
+        Ok(vec![
+            usable(&definitions),
+            dependencies(&upstream),
+            known_secrets(&secrets),
+            known_programs(&programs),
+        ])
+    }
+
+    async fn look_at(
+        &self,
+        row: &ScheduleRow,
+        living: &HashSet<ScheduleId>,
+        wrong: &mut Wrong,
+    ) -> Result<(), Failure> {
+        let name = &row.definition.name;
+        let error = match &row.state.status {
+            Status::PausedInvalid { error } => row.invalid.as_ref().or(Some(error)),
+            _ => row.invalid.as_ref(),
+        };
+        if let Some(error) = error {
+            wrong.definitions.add(|| format!("`{name}`: {error}"));
+        }
+        for id in upstream_of(row).into_iter().filter(|id| !living.contains(id)) {
+            wrong.upstream.add(|| format!("`{name}` on {id}"));
+        }
+        for secret in secrets_of(row) {
+            let is_known = match wrong.known_secrets.get(&secret) {
+                Some(is_known) => *is_known,
+                None => {
+                    let found = self.store.document(self.scope.clone(), DocumentKind::Secret, secret.clone());
+                    let is_known = found.await?.is_some();
+                    wrong.known_secrets.insert(secret.clone(), is_known);
+                    is_known
+                }
+            };
+            if !is_known {
+                wrong.secrets.add(|| format!("`{name}` on `{secret}`"));
+            }
+        }
+        if let Some(program) = missing_program(row, &mut wrong.known_programs) {
+            wrong.programs.add(|| format!("`{name}` on `{program}`"));
+        }
+        Ok(())
+    }
+}
+
+fn usable(broken: &Few) -> Check {
+    const NAME: &str = "definitions";
+    match broken.is_empty() {
+        true => Check::ok(NAME, "every schedule can be read: zones, calendars, quiet hours and all"),
+        false => Check::fail(
+            NAME,
+            format!("{} cannot be used: {broken}", counted(broken.count)),
+            "put back what they refer to, or change them with `punctual schedule update`",
+        ),
+    }
+}
+
+fn dependencies(missing: &Few) -> Check {
     const NAME: &str = "dependencies";
     match missing.is_empty() {
         true => Check::ok(NAME, "every schedule that others follow or depend on is there"),
         false => Check::fail(
             NAME,
-            format!("these depend on schedules that are gone: {}", some(missing)),
+            format!("these depend on schedules that are gone: {missing}"),
             "change what they depend on, or make those schedules again",
         ),
     }
 }
 
-fn known_secrets(missing: &[String]) -> Check {
+fn known_secrets(missing: &Few) -> Check {
     const NAME: &str = "secrets";
     match missing.is_empty() {
         true => Check::ok(NAME, "every secret that is referred to is there"),
         false => Check::fail(
             NAME,
-            format!("these refer to secrets that are not there: {}", some(missing)),
+            format!("these refer to secrets that are not there: {missing}"),
             "put them with `punctual secret put NAME`",
         ),
     }
 }
 
-fn known_programs(missing: &[String]) -> Check {
+fn known_programs(missing: &Few) -> Check {
     const NAME: &str = "programs";
     match missing.is_empty() {
         true => Check::ok(NAME, "every program is found from here"),
         false => Check::fail(
             NAME,
-            format!("these run programs that are not found from here: {}", some(missing)),
+            format!("these run programs that are not found from here: {missing}"),
             "write the whole path, or start the server with the right `PATH`",
         ),
     }
@@ -99,15 +167,6 @@ fn known_programs(missing: &[String]) -> Check {
 
 fn counted(count: usize) -> String {
     format!("{count} schedule{}", if count == 1 { "" } else { "s" })
-}
-
-/// The first of some names, and how many more there are.
-fn some(names: &[String]) -> String {
-    let mut said = names.iter().take(NAMED_MAX).cloned().collect::<Vec<_>>().join(", ");
-    if names.len() > NAMED_MAX {
-        said += &format!(" and {} more", names.len() - NAMED_MAX);
-    }
-    said
 }
 
 fn upstream_of(row: &ScheduleRow) -> Vec<ScheduleId> {
@@ -138,18 +197,20 @@ fn secrets_of(row: &ScheduleRow) -> BTreeSet<String> {
 }
 
 /// The program of a schedule, if it cannot be started from here.
-fn missing_program(row: &ScheduleRow) -> Option<String> {
+fn missing_program(row: &ScheduleRow, known: &mut HashMap<PathBuf, bool>) -> Option<String> {
     let Action::Process(process) = &row.definition.target.action else { return None };
     let program = process.argv.first()?;
-    let is_there = match program.contains('/') {
-        true => is_program(
-            &process.cwd.as_ref().map_or_else(|| Path::new("").to_owned(), Into::into).join(program),
-        ),
+    let place = match program.contains('/') {
+        true => process.cwd.as_ref().map_or_else(PathBuf::new, Into::into).join(program),
+        false => program.into(),
+    };
+    let is_there = *known.entry(place).or_insert_with_key(|place| match program.contains('/') {
+        true => is_program(place),
         false => {
             let path = std::env::var_os("PATH").unwrap_or_default();
             std::env::split_paths(&path).any(|folder| is_program(&folder.join(program)))
         }
-    };
+    });
     (!is_there).then(|| program.clone())
 }
 

@@ -1,18 +1,17 @@
 //! The door to the schedules: an open database, or a server that is asked. Commands put the same question to either.
 
+mod pages;
 mod remote;
 
 use std::time::Duration;
 
-use punctual::ask::{List, Question, Runs};
-use punctual::{App, Database, Failure, Identity, Kind, shape};
+pub(crate) use pages::{ListPages, RunPages};
+use punctual::ask::Question;
+use punctual::{App, Database, Failure, Identity, Kind};
 use punctual_server::socket_beside;
 use remote::Remote;
 
 use super::schedule::TOLD;
-
-/// Rows of one page that a server is asked for.
-const PAGE: u32 = 1_000;
 
 /// How often a server is asked whether something has changed.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -116,42 +115,4 @@ impl Door {
             Self::Beside { .. } | Self::Server(_) => tokio::time::sleep(LOOK_EVERY).await,
         }
     }
-
-    /// The schedules that are asked for; a server gives them page by page.
-    pub(crate) async fn list(&self, asked: &List) -> Result<shape::Schedules, Failure> {
-        if let Self::Open(app) = self {
-            return asked.answer(app).await;
-        }
-        let mut all = shape::Schedules { schedules: Vec::new(), next: asked.listing.after.clone() };
-        loop {
-            let left = asked.listing.limit.map_or(PAGE, |limit| limit - length(&all.schedules));
-            let mut some = asked.clone();
-            (some.listing.after, some.listing.limit) = (all.next.take(), Some(left.min(PAGE)));
-            let page = self.ask(&some).await?;
-            all.schedules.extend(page.schedules);
-            all.next = page.next;
-            let is_full = asked.listing.limit.is_some_and(|limit| length(&all.schedules) >= limit);
-            if is_full || all.next.is_none() {
-                return Ok(all);
-            }
-        }
-    }
-
-    /// The entries of the ledger that are asked for; a server gives them page by page.
-    pub(crate) async fn runs(&self, asked: &Runs) -> Result<shape::Runs, Failure> {
-        if let Self::Open(app) = self {
-            return asked.answer(app).await;
-        }
-        let mut all = self.ask(&Runs { limit: asked.limit.min(PAGE), ..asked.clone() }).await?;
-        while let Some(after) = all.next.take().filter(|_| length(&all.runs) < asked.limit) {
-            let limit = (asked.limit - length(&all.runs)).min(PAGE);
-            let page = self.ask(&Runs { limit, after: Some(after), ..asked.clone() }).await?;
-            all.add(page);
-        }
-        Ok(all)
-    }
-}
-
-fn length<T>(rows: &[T]) -> u32 {
-    u32::try_from(rows.len()).unwrap_or(u32::MAX)
 }

@@ -55,7 +55,7 @@ impl List {
             limit: self.limit,
             after: self.after,
         };
-        schedules::list(output, &door.list(&ask::List { listing }).await?)
+        schedules::list(output, door.list(ask::List { listing })).await
     }
 }
 

@@ -96,7 +96,12 @@ async fn named(door: &Door, meant: &Meant) -> Result<Vec<(String, Which)>, Failu
         }
         Meant::Many(tag) => {
             let listing = Listing { tag: Some(tag.clone()), ..Listing::default() };
-            let found = door.list(&List { listing }).await?.schedules;
+            let mut pages = door.list(List { listing });
+            let one = |one: Schedule| (one.definition.name, Which::id(one.definition.id));
+            let mut found = Vec::new();
+            while let Some(page) = pages.next().await? {
+                found.extend(page.into_iter().map(one));
+            }
             if found.is_empty() {
                 return Err(Failure {
                     kind: Kind::NotFound,
@@ -104,8 +109,7 @@ async fn named(door: &Door, meant: &Meant) -> Result<Vec<(String, Which)>, Failu
                     hint: Some("`punctual schedule list --json` shows the tags".to_owned()),
                 });
             }
-            let one = |one: Schedule| (one.definition.name, Which::id(one.definition.id));
-            Ok(found.into_iter().map(one).collect())
+            Ok(found)
         }
     }
 }

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use punctual::ask::{Draft, Flag, Get, Verb};
-use punctual::declare::Names;
-use punctual::shape::{CreatedMany, Schedule, WouldCreateMany};
-use punctual::{App, Failure, ask};
+use punctual::{App, Failure, Listing, ask};
 use serde_json::{Value, json};
 
 use super::change::{Words, carry_out};
@@ -14,7 +12,7 @@ use super::fields::Fields;
 use super::toggle::ToggleFlags;
 use super::which::{Meant, Whose};
 use crate::cli::door::Door;
-use crate::output::{Output, note, schedules};
+use crate::output::{Output, Progress, note, schedules};
 
 #[derive(Debug, Args)]
 pub(crate) struct Create {
@@ -91,19 +89,23 @@ impl Create {
                 "give `--file` alone, with `--name` to choose one of them, or write the keys into the file",
             ));
         }
-        let mut declared = app.draft_file(file).await?;
+        let reading = Progress::of("schedules read");
+        let mut declared = app.draft_file(file, &|read| reading.of_many(read.done, read.total)).await?;
+        reading.end();
         if let Some(name) = &self.name {
             let place = declared.place(name)?;
             declared.schedules = vec![declared.schedules.swap_remove(place)];
         }
         if self.dry_run {
             let now = app.now().await?;
-            return schedules::would_create_many(output, WouldCreateMany::of(&declared.schedules, now));
+            return schedules::would_create_many(output, &declared.schedules, now);
         }
-        let rows = app.create_file(&declared).await?;
-        let names = Names::of(rows.iter().map(|row| (row.definition.id, row.definition.name.as_str())));
-        let made = rows.iter().map(|row| Schedule::of(row, &names)).collect();
-        schedules::created_many(output, &CreatedMany { schedules: made })
+        let progress = Progress::new("schedules", declared.schedules.len());
+        let made = app.create_file(&declared, &|done| progress.at(done)).await;
+        progress.end();
+        made?;
+        let ids = declared.schedules.iter().map(|one| one.definition.id).collect();
+        schedules::created_many(output, app.pages(&Listing::default()), &ids).await
     }
 }
 

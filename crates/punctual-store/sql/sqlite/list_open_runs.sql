@@ -1,0 +1,14 @@
+-- Rows of an org, or of all, that have not ended, newest tick first, after the last row of the page before.
+SELECT r.key, r.schedule, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.status, r.reason, r.detail, r.attempt,
+       r.wait_kind, r.wait_for, r.wait_since, r.wait_until, r.enqueued_at, r.started_at, r.completed_at,
+       r.executor_run_id, r.look_at, s.id, s.name, n.id, tz.version, a.output
+FROM runs AS r
+JOIN schedules AS s ON s.key = r.schedule
+LEFT JOIN nodes AS n ON n.fence = r.fence
+LEFT JOIN tz_versions AS tz ON tz.key = r.tz
+LEFT JOIN attempts AS a ON a.run = r.key AND a.number = r.attempt
+WHERE ?1 IS NULL AND r.look_at IS NOT NULL AND (?2 IS NULL OR r.org = ?2) AND r.scheduled_for >= ?3 AND r.scheduled_for <= ?4
+  AND (r.scheduled_for, r.key) < (?5, ?6)
+  AND (?7 IS NULL OR r.status = ?7) AND (?8 IS NULL OR r.origin = ?8)
+ORDER BY r.scheduled_for DESC, r.key DESC
+LIMIT ?9
