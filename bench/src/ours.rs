@@ -125,8 +125,10 @@ async fn write<S: Store>(store: Arc<S>, calls: Arc<Mutex<Vec<Vec<ScheduleWrite>>
 impl<S: Store> Ours<S> {
     /// Lets a node in that works on so many parts of the shards at once.
     pub(crate) async fn join(store: Arc<S>, lanes: u16) -> Result<Self, Failure> {
+        // Each joins under an id of its own, also on a database that it had before.
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
         let node = Node {
-            id: "bench".to_owned(),
+            id: format!("bench-{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
             pid: std::process::id(),
             started_at: Timestamp::UNIX_EPOCH,
             lease: SignedDuration::from_hours(1_000_000),

@@ -473,7 +473,9 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
                 .to_owned()
         }
         Shape::Address => {
-            "write an address of this host such as `127.0.0.1:7424`; `none` turns it off".to_owned()
+            "write an address of this host alone, such as `127.0.0.1:7424`, or `none`; this version lets no other \
+             host in"
+                .to_owned()
         }
         Shape::Paths => "write paths such as `/usr/local/bin/backup`, separated by commas".to_owned(),
         Shape::Access => "write `token` or `open`".to_owned(),

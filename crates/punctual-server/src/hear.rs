@@ -2,8 +2,9 @@
 //! read.
 
 use axum::Json;
+use axum::body::HttpBody;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, OptionalFromRequest, Query, Request};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -28,7 +29,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
-        match <Json<T> as FromRequest<S>>::from_request(request, state).await {
+        match Json::<T>::from_request(request, state).await {
             Ok(Json(body)) => Ok(Self(body)),
             Err(JsonRejection::MissingJsonContentType(_)) => Err(Problem::unsupported()),
             Err(rejection) if rejection.status() == StatusCode::PAYLOAD_TOO_LARGE => {
@@ -38,17 +39,6 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
                 Err(Problem::malformed(rejection.body_text(), "compare it with `/api/v1/openapi.json`"))
             }
         }
-    }
-}
-
-impl<T: DeserializeOwned, S: Send + Sync> OptionalFromRequest<S> for Body<T> {
-    type Rejection = Problem;
-
-    async fn from_request(request: Request, state: &S) -> Result<Option<Self>, Problem> {
-        if !request.headers().contains_key(header::CONTENT_TYPE) {
-            return Ok(None);
-        }
-        <Self as FromRequest<S>>::from_request(request, state).await.map(Some)
     }
 }
 
@@ -107,6 +97,27 @@ impl<S: Sync> FromRequestParts<S> for RequestKey {
                 format!("send 1 to {KEY_LETTERS_MAX} plain letters, such as a UUID"),
             )),
         }
+    }
+}
+
+/// The request's own key, and a body that may be left out.
+pub(crate) struct Keyed<T> {
+    pub(crate) request_key: Option<String>,
+    pub(crate) body: T,
+}
+
+impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for Keyed<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        let (mut parts, body) = request.into_parts();
+        let RequestKey(request_key) = RequestKey::from_request_parts(&mut parts, state).await?;
+        let is_empty = body.is_end_stream();
+        let body = match is_empty {
+            true => T::default(),
+            false => Body::from_request(Request::from_parts(parts, body), state).await?.0,
+        };
+        Ok(Self { request_key, body })
     }
 }
 

@@ -126,7 +126,7 @@ impl Shared {
         let scope = Scope::Org { org, user: user.clone() };
         let identity = Identity { org_id: self.org_id(org), user_id: user };
         let programs = Programs::Only(Arc::clone(&self.0.programs));
-        App::within(Arc::clone(&self.0.store), scope, identity).through(self.door("the API", programs))
+        App::on(Arc::clone(&self.0.store), scope, identity).through(self.door("the API", programs))
     }
 
     /// The ledger as somebody sees it who could open the database as well.
@@ -138,7 +138,7 @@ impl Shared {
         };
         let scope = Scope::Org { org, user: identity.user_id.clone() };
         let door = self.door("the command line", Programs::Any);
-        Ok(App::within(Arc::clone(&self.0.store), scope, identity).through(door))
+        Ok(App::on(Arc::clone(&self.0.store), scope, identity).through(door))
     }
 
     /// The key of an org, which is made when it is first used.

@@ -39,8 +39,8 @@ const TASKS_POSTGRES: u16 = 8;
 /// Rows that each of them reads at once and writes by batches side by side.
 const READ_POSTGRES: usize = 32;
 
-/// Connections to a server: more than its cores, so that one is at work while others wait for the disk or for a row.
-const CONNECTIONS: usize = 12;
+/// Connections to a server: each commit waits for the disk for milliseconds, and those of several share the wait.
+const CONNECTIONS: usize = 14;
 
 const USAGE: &str = "hammer DATABASE NOTES FROM [EARLIER]";
 

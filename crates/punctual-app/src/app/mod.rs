@@ -126,11 +126,11 @@ impl App {
     /// When the database fails.
     pub async fn over(store: Arc<AnyStore>, identity: Identity) -> Result<Self, Failure> {
         let scope = identity.scope(&store).await?;
-        Ok(Self::within(store, scope, identity))
+        Ok(Self::on(store, scope, identity))
     }
 
     /// The same within a scope that is known already.
-    pub fn within(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
+    pub fn on(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
         Self { store, scope, identity, door: Door::default() }
     }
 

@@ -96,7 +96,7 @@ pub struct RegisteredSchedule {
     /// The next five fire times; none while it is paused.
     pub preview: Vec<Timestamp>,
     /// The latest runs.
-    pub runs: Vec<ScheduleRun>,
+    pub schedule_runs: Vec<ScheduleRun>,
 }
 
 /// A run of a workflow's schedule.
@@ -216,7 +216,7 @@ impl Known<'_> {
             },
             updated_at: self.row.updated_at,
             preview,
-            runs,
+            schedule_runs: runs,
         })
     }
 }

@@ -48,11 +48,11 @@ impl App {
             return Ok(Upserted { schedule_id, next_run_at: row.next_run_at });
         };
         let row = match self.alias(id).await? {
-            Some(row) => self.register_again(asked, row).await?,
+            Some(row) => self.register_again(asked, &row).await?,
             None => match self.register(asked, id).await {
                 // Somebody else was faster.
                 Err(failure) if failure.kind == Kind::Conflict => match self.alias(id).await? {
-                    Some(row) => self.register_again(asked, row).await?,
+                    Some(row) => self.register_again(asked, &row).await?,
                     None => return Err(failure),
                 },
                 made => made?,
@@ -70,7 +70,11 @@ impl App {
         self.insert(&drafted, None).await
     }
 
-    async fn register_again(&self, asked: &UpsertSchedule, row: ScheduleRow) -> Result<ScheduleRow, Failure> {
+    async fn register_again(
+        &self,
+        asked: &UpsertSchedule,
+        row: &ScheduleRow,
+    ) -> Result<ScheduleRow, Failure> {
         let id = row.definition.id;
         let decide = Again { app: self, asked, name: &row.definition.name };
         Ok(self.act(Selector::Id(id), decide).await?.row)

@@ -70,17 +70,14 @@ impl<S: Store> HostTargets<S> {
         Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new(), webhooks, workflows }
     }
 
-    /// The same with web requests that may also go to these addresses; to public ones they always may.
-    #[must_use]
-    pub fn reaching(self, reach: Reach) -> Self {
-        Self { webhooks: Webhooks::new(reach), ..self }
+    /// Web requests may also go to these addresses from now on; to public ones they always may.
+    pub fn reach(&self, reach: Reach) {
+        self.webhooks.reach(reach);
     }
 
-    /// The same with somebody who executes workflows that do not say who does.
-    #[must_use]
-    pub fn with_executor(mut self, executor: Option<Executor>) -> Self {
-        self.workflows.usual = executor;
-        self
+    /// Who executes workflows from now on that do not say who does.
+    pub fn execute_by(&self, executor: Option<Executor>) {
+        self.workflows.execute_by(executor);
     }
 
     /// The same with closures that schedules may call.

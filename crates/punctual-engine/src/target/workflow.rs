@@ -2,7 +2,7 @@
 //!
 //! No DAG is executed or understood here: it is loaded as it was put, and sent on.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use punctual_plan::{Executor, OrgKey, Origin, Outcome, Workflow};
 use punctual_store::{DocumentKind, Scope, Store};
@@ -19,7 +19,7 @@ pub const STARTED_BY_KEY: &str = "start:";
 pub(super) struct Workflows<S> {
     store: Arc<S>,
     /// Who executes workflows that do not say who does.
-    pub(super) usual: Option<Executor>,
+    usual: Mutex<Option<Executor>>,
 }
 
 /// A workflow that is about to be executed.
@@ -31,7 +31,16 @@ pub(super) struct Order {
 
 impl<S: Store> Workflows<S> {
     pub(super) fn new(store: Arc<S>) -> Self {
-        Self { store, usual: None }
+        Self { store, usual: Mutex::default() }
+    }
+
+    /// Somebody else executes workflows from now on that do not say who does.
+    pub(super) fn execute_by(&self, executor: Option<Executor>) {
+        *self.usual.lock().unwrap_or_else(PoisonError::into_inner) = executor;
+    }
+
+    fn usual(&self) -> Option<Executor> {
+        self.usual.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// What is handed over, and to whom.
@@ -51,7 +60,7 @@ impl<S: Store> Workflows<S> {
         };
         let dag: Value = serde_json::from_str(&document.body)
             .map_err(|error| Finished::failed(format!("the DAG of `{}`: {error}", document.name)))?;
-        let executor = workflow.executor.as_ref().or(self.usual.as_ref()).cloned().ok_or_else(|| {
+        let executor = workflow.executor.clone().or_else(|| self.usual()).ok_or_else(|| {
             Finished::failed(
                 "nobody executes workflows here: set `workflow_executor`, or `executor` of the target",
             )

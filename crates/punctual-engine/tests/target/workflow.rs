@@ -11,7 +11,8 @@ use super::stage::{Stage, at, schedule, shell};
 
 async fn stage(executor: Option<Executor>) -> Stage {
     let mut stage = Stage::new().await;
-    let targets = HostTargets::new(Arc::clone(&stage.store), stage.vault()).with_executor(executor);
+    let targets = HostTargets::new(Arc::clone(&stage.store), stage.vault());
+    targets.execute_by(executor);
     stage.targets = Arc::new(targets);
     let new = NewDocument {
         kind: DocumentKind::Workflow,

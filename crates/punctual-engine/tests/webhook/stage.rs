@@ -107,7 +107,8 @@ impl Stage {
     pub(crate) async fn serve(&self) -> Serving {
         let settings = Settings::new(self.folder.path().join("launches"));
         let targets = HostTargets::new(Arc::clone(&self.store), self.vault());
-        let targets = Arc::new(targets.reaching(self.reach.parse().expect("a reach")));
+        targets.reach(self.reach.parse().expect("a reach"));
+        let targets = Arc::new(targets);
         let engine = Engine::start(Arc::clone(&self.store), Arc::new(SystemClock), targets, settings).await;
         let (stop, stopped) = watch::channel(false);
         Serving { stop, engine: tokio::spawn(engine.expect("the engine starts").run(stopped)) }

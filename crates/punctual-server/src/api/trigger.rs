@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::schedules::DryRun;
 use crate::auth::Caller;
-use crate::hear::{Answer, Asked, Body, ByWord, RequestKey, which};
+use crate::hear::{Answer, Asked, Body, ByWord, Keyed, RequestKey, which};
 use crate::problem::{Problem, Refused};
 use crate::shared::Shared;
 
@@ -44,11 +44,12 @@ struct TriggerQuery {
     force: bool,
 }
 
-/// What one run has of its own.
+/// What a run carries.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 struct TriggerBody {
-    /// What the run carries on top of what those of its schedule do, key by key.
+    /// On top of what runs of the schedule do, key by key.
+    #[schema(value_type = Option<Object>)]
     payload: Option<Map<String, Value>>,
 }
 
@@ -56,17 +57,17 @@ struct TriggerBody {
 #[utoipa::path(post, path = "/schedules/{schedule}/trigger", tag = "schedules", operation_id = "trigger_schedule",
     params(("schedule" = String, Path, description = "Its id, the first letters of it, or its name"), TriggerQuery,
         ("Idempotency-Key" = Option<String>, Header, description = "A key of your own: with the same one it runs once")),
-    request_body = Option<TriggerBody>,
+    request_body(content = Option<TriggerBody>, description = "What this run carries; nothing more without it"),
     responses((status = 202, description = "The run is in the ledger", body = shape::Triggered), Refused))]
 async fn trigger(
     Caller(app): Caller,
     Path(schedule): Path<String>,
-    RequestKey(request_key): RequestKey,
     Asked(query): Asked<TriggerQuery>,
-    body: Option<Body<TriggerBody>>,
+    keyed: Keyed<TriggerBody>,
 ) -> Result<Response, Problem> {
-    let payload = body.and_then(|Body(body)| body.payload);
-    let asked = Trigger { which: which(schedule, query.by), force: query.force.into(), payload, request_key };
+    let Keyed { request_key, body } = keyed;
+    let (which, force, payload) = (which(schedule, query.by), query.force.into(), body.payload);
+    let asked = Trigger { which, force, payload, request_key };
     Ok((StatusCode::ACCEPTED, Json(asked.answer(&app).await?)).into_response())
 }
 

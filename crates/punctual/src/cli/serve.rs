@@ -49,14 +49,14 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     reload.config.bring_in(database, &reload.settings).await?;
     let mut settings = punctual_engine::Settings::new(database.journal()?);
     Tuning { pace: settings.pace, retention: settings.retention } = reload.tuning();
-    let targets = HostTargets::new(Arc::clone(&store), database.vault()?);
-    let targets = targets.reaching(reload.settings.reach());
-    let targets = Arc::new(targets.with_executor(reload.settings.workflow_executor()));
-    let engine = Engine::start(Arc::clone(&store), Arc::new(SystemClock), targets, settings).await?;
+    let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
+    reload.apply_to(&targets);
+    let engine =
+        Engine::start(Arc::clone(&store), Arc::new(SystemClock), Arc::clone(&targets), settings).await?;
     let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
     let node = (engine.pulse(), engine.metrics());
     let serving = http(database, &store, (node, &reload.settings)).await?;
-    reload.listen(engine.tuner())?;
+    reload.listen(engine.tuner(), targets)?;
     greeting.say(database, &serving.place, schedules)?;
     engine.run(stop).await;
     // Workers may report until the last run has ended.

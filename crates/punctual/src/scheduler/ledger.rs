@@ -180,7 +180,7 @@ impl Ledger {
     ) -> Result<Why, super::Error> {
         let _held = self.hold();
         let now = self.now().await?;
-        let app = App::within(Arc::clone(&self.store), scope, Identity::default());
+        let app = App::on(Arc::clone(&self.store), scope, Identity::default());
         Ok(app.why_at(row, crate::Instant { at, local: None }, now).await?)
     }
 }

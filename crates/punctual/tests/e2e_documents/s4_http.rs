@@ -112,8 +112,12 @@ fn s4_an_executor_that_takes_its_time_reports_started_success_and_failed() {
         assert_eq!(row["run_id"], "dag-77", "{row}");
     }
     let got = door.ask("GET", "schedules/wf", None);
-    let told: Vec<&str> =
-        got["runs"].as_array().expect("runs").iter().filter_map(|run| run["status"].as_str()).collect();
+    let told: Vec<&str> = got["schedule_runs"]
+        .as_array()
+        .expect("runs")
+        .iter()
+        .filter_map(|run| run["status"].as_str())
+        .collect();
     assert!(told.contains(&"SUCCESS") && told.contains(&"FAILED"), "{got}");
     serving.stop();
 }

@@ -13,6 +13,7 @@ mod resolve;
 mod send;
 mod sign;
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -43,7 +44,7 @@ const NOTE_AGAIN: Duration = Duration::from_millis(500);
 
 /// The web requests of a node.
 pub(crate) struct Webhooks {
-    clients: Clients,
+    clients: Mutex<Arc<Clients>>,
 }
 
 /// One attempt that goes out as a web request.
@@ -58,14 +59,23 @@ pub(crate) struct Post<'a> {
 
 impl std::fmt::Debug for Webhooks {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Webhooks").field("reach", &self.clients.reach).finish_non_exhaustive()
+        f.debug_struct("Webhooks").field("reach", &self.clients().reach).finish_non_exhaustive()
     }
 }
 
 impl Webhooks {
     /// Requests that reach what they may.
     pub(crate) fn new(reach: Reach) -> Self {
-        Self { clients: Clients::new(reach) }
+        Self { clients: Mutex::new(Arc::new(Clients::new(reach))) }
+    }
+
+    /// Requests reach something else from now on. Connections that are open belong to those who began with them.
+    pub(crate) fn reach(&self, reach: Reach) {
+        *self.clients.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(Clients::new(reach));
+    }
+
+    fn clients(&self) -> Arc<Clients> {
+        Arc::clone(&self.clients.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Sends a run and hears what becomes of it, until its time is up or somebody wants it to end.
@@ -84,8 +94,9 @@ impl Webhooks {
             Err(error) => return Finished::failed(error.to_string()).into(),
         }
         wires.started.tell();
+        let clients = self.clients();
         let errand = Errand {
-            clients: &self.clients,
+            clients: &clients,
             prepared,
             connect_timeout: length(post.webhook.connect_timeout),
             timeout: length(post.webhook.timeout),

@@ -66,13 +66,14 @@ impl Create {
                 "write a program after `--`, such as `-- echo hello`, or give `--queue` or `--worker-type`",
             ));
         }
-        self.fields.warn_of_shell();
         if self.dry_run {
             let would = door.ask(&Draft { keys }).await?;
+            self.fields.warn_of_shell();
             would.assumed.iter().for_each(|assumed| note(assumed));
-            return schedules::would_create(output, would);
+            return schedules::would_create(output, &would);
         }
         let created = door.ask(&ask::Create { keys, request_key: self.request_key.clone() }).await?;
+        self.fields.warn_of_shell();
         created.assumed.iter().for_each(|assumed| note(assumed));
         schedules::created(output, created)
     }
