@@ -167,40 +167,40 @@ pub(crate) fn panicked(_: Box<dyn Any + Send>) -> Response {
 pub(crate) enum Refused {
     /// The request cannot be read: `malformed`.
     #[response(status = 400, content_type = "application/problem+json")]
-    Malformed(#[to_schema] Problem),
+    Malformed(Problem),
     /// No token, or not one of this server: `unauthorized`.
     #[response(status = 401, content_type = "application/problem+json")]
-    Unauthorized(#[to_schema] Problem),
+    Unauthorized(Problem),
     /// It may not be done here: `forbidden`.
     #[response(status = 403, content_type = "application/problem+json")]
-    Forbidden(#[to_schema] Problem),
+    Forbidden(Problem),
     /// There is no such thing: `not_found`.
     #[response(status = 404, content_type = "application/problem+json")]
-    NotFound(#[to_schema] Problem),
+    NotFound(Problem),
     /// It exists already, is in another state, or the request's key was used for something else: `conflict`, `in_use`.
     #[response(status = 409, content_type = "application/problem+json")]
-    Conflict(#[to_schema] Problem),
+    Conflict(Problem),
     /// `If-Match` names another version: `stale`.
     #[response(status = 412, content_type = "application/problem+json")]
-    Stale(#[to_schema] Problem),
+    Stale(Problem),
     /// The body is too large: `too_large`.
     #[response(status = 413, content_type = "application/problem+json")]
-    TooLarge(#[to_schema] Problem),
+    TooLarge(Problem),
     /// The body is not JSON: `unsupported`.
     #[response(status = 415, content_type = "application/problem+json")]
-    Unsupported(#[to_schema] Problem),
+    Unsupported(Problem),
     /// It cannot be meant: `invalid`, with the key in `place`.
     #[response(status = 422, content_type = "application/problem+json")]
-    Invalid(#[to_schema] Problem),
+    Invalid(Problem),
     /// Something is not as it must be: `fault`, `internal`.
     #[response(status = 500, content_type = "application/problem+json")]
-    Fault(#[to_schema] Problem),
+    Fault(Problem),
     /// The database failed, or too much is asked at once: `unavailable`, `busy`.
     #[response(status = 503, content_type = "application/problem+json")]
-    Unavailable(#[to_schema] Problem),
+    Unavailable(Problem),
     /// It took too long: `timeout`.
     #[response(status = 504, content_type = "application/problem+json")]
-    Timeout(#[to_schema] Problem),
+    Timeout(Problem),
 }
 
 #[cfg(test)]

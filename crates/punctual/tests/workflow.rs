@@ -58,7 +58,7 @@ impl Desk {
     }
 }
 
-fn dag(version: u32, triggers: Value) -> Value {
+fn dag(version: u32, triggers: &Value) -> Value {
     json!({"id": "report", "version": version, "user_id": "ada", "triggers": triggers, "nodes": [{"id": "load"}]})
 }
 
@@ -71,7 +71,7 @@ fn trigger(id: &str, cron: &str) -> Value {
 fn each_trigger_is_a_schedule_that_moves_with_the_version_and_goes_with_it() {
     let desk = Desk::new();
     let first =
-        desk.file("1.json", &dag(1, json!([trigger("daily", "0 6 * * *"), trigger("weekly", "0 7 * * 1")])));
+        desk.file("1.json", &dag(1, &json!([trigger("daily", "0 6 * * *"), trigger("weekly", "0 7 * * 1")])));
     let would = desk.json(&["workflow", "put", &first, "--dry-run"]);
     assert_eq!((&would["dag"], &would["dry_run"]), (&json!("added"), &json!(true)));
     assert!(desk.names().is_empty(), "a dry run writes nothing");
@@ -89,7 +89,7 @@ fn each_trigger_is_a_schedule_that_moves_with_the_version_and_goes_with_it() {
 
     desk.json(&["schedule", "disable", "--name", "report/daily", "--note", "holidays"]);
     let second =
-        desk.file("2.json", &dag(2, json!([trigger("daily", "0 5 * * *"), trigger("hourly", "@hourly")])));
+        desk.file("2.json", &dag(2, &json!([trigger("daily", "0 5 * * *"), trigger("hourly", "@hourly")])));
     let put = desk.json(&["workflow", "put", &second]);
     assert_eq!(put["schedules"]["changes"].as_array().map(Vec::len), Some(3), "{put}");
     assert_eq!(desk.names(), ["report/daily", "report/hourly"]);
@@ -126,13 +126,13 @@ fn what_somebody_else_made_is_never_touched() {
     let desk = Desk::new();
     desk.json(&["schedule", "create", "--name", "report/daily", "--cron", "@daily", "--", "true"]);
     let file =
-        desk.file("1.json", &dag(1, json!([trigger("daily", "0 6 * * *"), trigger("other", "@hourly")])));
+        desk.file("1.json", &dag(1, &json!([trigger("daily", "0 6 * * *"), trigger("other", "@hourly")])));
     let said = desk.refused(&["workflow", "put", &file], 5);
     assert!(said.contains("`report/daily`, made by somebody by hand"), "{said}");
     assert_eq!(desk.names(), ["report/daily"]);
     assert!(desk.json(&["workflow", "list"])["workflows"].as_array().is_some_and(Vec::is_empty));
     // A schedule that a person made for the workflow keeps it from being removed, and stays when a trigger goes.
-    let file = desk.file("2.json", &dag(1, json!([trigger("other", "@hourly")])));
+    let file = desk.file("2.json", &dag(1, &json!([trigger("other", "@hourly")])));
     desk.json(&["workflow", "put", &file]);
     desk.json(&[
         "schedule",
@@ -146,7 +146,7 @@ fn what_somebody_else_made_is_never_touched() {
         "--workflow-version",
         "1",
     ]);
-    let none = desk.file("3.json", &dag(1, json!([])));
+    let none = desk.file("3.json", &dag(1, &json!([])));
     desk.json(&["workflow", "put", &none]);
     assert_eq!(desk.names(), ["mine", "report/daily"]);
     let said = desk.refused(&["workflow", "rm", "--id", "report"], 5);
@@ -164,14 +164,14 @@ fn what_cannot_be_meant_is_refused_before_anything_is_written() {
         (json!({"id": "x", "version": "a"}), vec![], "`\"a\"` is no version of a workflow"),
         (json!({"id": "x@y", "version": 1}), vec![], "`x@y` cannot name a workflow"),
         (json!({"id": "x", "version": 1}), vec!["--id", "y"], "the DAG says its id is `x`, not `y`"),
-        (dag(1, json!([trigger("a", "61 * * * *")])), vec![], "`61` is not a minute"),
-        (dag(1, json!([{"id": "a", "type": "schedule_based"}])), vec![], "say"),
+        (dag(1, &json!([trigger("a", "61 * * * *")])), vec![], "`61` is not a minute"),
+        (dag(1, &json!([{"id": "a", "type": "schedule_based"}])), vec![], "say"),
         (
-            dag(1, json!([{"id": "a", "type": "schedule_based", "cron_expr": "@daily", "crno": 1}])),
+            dag(1, &json!([{"id": "a", "type": "schedule_based", "cron_expr": "@daily", "crno": 1}])),
             vec![],
             "`crno` is not a key here",
         ),
-        (dag(1, json!([trigger("a", "@daily"), trigger("a", "@daily")])), vec![], "are called `a`"),
+        (dag(1, &json!([trigger("a", "@daily"), trigger("a", "@daily")])), vec![], "are called `a`"),
     ] {
         let file = desk.file("bad.json", &dag);
         let refused = desk.refused(&[&["workflow", "put", &file], words.as_slice()].concat(), 4);

@@ -57,7 +57,7 @@ async fn run(words: &[String]) -> Result<(), Failure> {
     measure(&server, "reads of one schedule", seconds, |_| Kind::Get).await?;
     measure(&server, "pages of 20 schedules", seconds, |_| Kind::Page).await?;
     measure(&server, "single creates", seconds, |_| Kind::Create).await?;
-    let mixed = |number: usize| if number % 2 == 0 { Kind::Get } else { Kind::Create };
+    let mixed = |number: usize| if number.is_multiple_of(2) { Kind::Get } else { Kind::Create };
     measure(&server, "half reads, half creates", seconds, mixed).await?;
     server.stop();
     Ok(())

@@ -188,6 +188,10 @@ fn s4_jitter_moves_each_tick_alike_before_and_after_a_restart() {
     };
     let moved = told(false);
     assert!(moved.iter().all(|by| by.abs() <= seconds(20)), "{moved:?}");
-    assert!(moved.iter().any(|by| by.is_negative()) || moved.iter().any(|by| by.is_positive()), "{moved:?}");
+    assert!(
+        moved.iter().any(jiff::SignedDuration::is_negative)
+            || moved.iter().any(jiff::SignedDuration::is_positive),
+        "{moved:?}"
+    );
     assert_eq!(moved, told(true));
 }

@@ -15,7 +15,7 @@ pub(crate) async fn a_schedule_lives_from_its_making_to_its_deletion(ground: Gro
     let made = ground.post("/api/v1/schedules", &yearly("nightly")).await;
     assert_eq!(
         (made.is(201).body["created"].clone(), made.headers["etag"].clone()),
-        (json!(true), "\"1\"".parse().unwrap())
+        (json!(true), "\"1\"".parse().expect("a plain header"))
     );
     let id = made.body["schedule"]["id"].as_str().expect("an id").to_owned();
     assert_eq!(made.headers["location"], format!("/api/v1/schedules/{id}"));

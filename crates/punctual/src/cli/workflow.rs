@@ -10,12 +10,15 @@ use crate::output::{Output, note, workflows};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Workflow {
     /// Keep a version of a workflow, and let its `schedule_based` triggers fire it
+    #[command(disable_version_flag = true)]
     Put(Put),
     /// Show the versions of the workflows, and the schedules that start them
     List(List),
     /// Print the DAG of a version of a workflow
+    #[command(disable_version_flag = true)]
     Get(Get),
     /// Remove a version that no schedule starts, or a whole workflow with the schedules of its triggers
+    #[command(disable_version_flag = true)]
     Rm(Rm),
 }
 

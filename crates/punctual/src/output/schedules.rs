@@ -120,7 +120,7 @@ pub(crate) async fn created_many(
 }
 
 /// A schedule that would be made.
-pub(crate) fn would_create(output: &Output, would: WouldCreate) -> Result<(), Failure> {
+pub(crate) fn would_create(output: &Output, would: &WouldCreate) -> Result<(), Failure> {
     let plain = WouldCreate { enabled: None, assumed: Vec::new(), ..would.clone() };
     output.write(&plain, || would_make(&would.schedule, &would.next, would.enabled))
 }

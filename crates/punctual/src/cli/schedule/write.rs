@@ -70,7 +70,7 @@ impl Create {
             let would = door.ask(&Draft { keys }).await?;
             self.fields.warn_of_shell();
             would.assumed.iter().for_each(|assumed| note(assumed));
-            return schedules::would_create(output, would);
+            return schedules::would_create(output, &would);
         }
         let created = door.ask(&ask::Create { keys, request_key: self.request_key.clone() }).await?;
         self.fields.warn_of_shell();
