@@ -11,7 +11,7 @@ use core::str::FromStr;
 /// fn hint<T: Named>() -> String {
 ///     T::NAMES.join(", ")
 /// }
-/// assert_eq!(hint::<CatchUp>(), "skip, none, run_once, fire_immediately, run_all, run_all_capped, spread");
+/// assert_eq!(hint::<CatchUp>(), "skip, none, run_once, run_all, run_all_capped, fire_immediately, spread");
 /// ```
 pub trait Named: Copy + FromStr<Err = UnknownName> + 'static {
     /// Every variant, in the order of the documents.

@@ -47,9 +47,9 @@ named! {
         #[default]
         Skip = "skip" | "none",
         /// The last one runs, for the whole stretch.
-        RunOnce = "run_once" | "fire_immediately",
+        RunOnce = "run_once",
         /// The latest `max_catch_up` run at once, oldest first.
-        RunAll = "run_all" | "run_all_capped",
+        RunAll = "run_all" | "run_all_capped" | "fire_immediately",
         /// As `run_all`, evenly over the lookahead window.
         Spread = "spread",
     }
@@ -135,7 +135,7 @@ impl Dependency {
 /// use punctual_plan::{CatchUp, Overlap, Policy};
 ///
 /// let policy = Policy { catch_up: "fire_immediately".parse()?, ..Policy::default() };
-/// assert_eq!(policy.catch_up, CatchUp::RunOnce);
+/// assert_eq!(policy.catch_up, CatchUp::RunAll);
 /// assert_eq!(policy.overlap, Overlap::Skip);
 /// assert_eq!(policy.grace.as_secs(), 60);
 /// # Ok::<(), punctual_plan::UnknownName>(())
@@ -210,7 +210,7 @@ mod tests {
         }
         let aliases = [
             ("none", CatchUp::Skip),
-            ("fire_immediately", CatchUp::RunOnce),
+            ("fire_immediately", CatchUp::RunAll),
             ("run_all_capped", CatchUp::RunAll),
         ];
         for (alias, catch_up) in aliases {

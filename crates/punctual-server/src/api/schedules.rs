@@ -5,7 +5,7 @@ use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use punctual_app::ask::{Create, Draft, Get, List, Question};
-use punctual_app::{Listing, RegisteredSchedule, shape};
+use punctual_app::{Failure, Kind, Listing, RegisteredSchedule, shape};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
@@ -145,6 +145,11 @@ async fn get(
     let called = schedule.clone();
     let asked = Get { which: which(schedule, query.by), aside: query.aside.into() };
     let whole = asked.answer(&app).await?;
+    // Its history is there for whoever wants to see what stands beside it; for all others it is gone.
+    if whole.schedule.schedule.deleted_at.is_some() && !query.aside {
+        let message = format!("the schedule `{called}` was deleted");
+        return Err(Failure { kind: Kind::NotFound, message, hint: None }.into());
+    }
     let registered = if query.aside { None } else { app.registered_as(&called).await? };
     Ok(tagged(whole.schedule.schedule.version, Found { whole, registered }))
 }

@@ -1,5 +1,6 @@
 //! The scheduler of messages: MessageEvents from a template, quiet hours and audit, read by whoever wants them.
 
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::door::Door;
@@ -8,8 +9,9 @@ use crate::live::{until, until_status};
 use punctual::{App, Database, Identity};
 use punctual_store::Store;
 
+/// The quiet hours are those around now: hours that never end leave no tick, and are refused.
 const FILE: &str = r#"
-quiet_hours: {always: {during: "00:00-24:00"}}
+quiet_hours: {around: {during: "HOURS"}}
 schedules:
   - name: note
     cron: "* * * * * *"
@@ -17,7 +19,7 @@ schedules:
     target: {type: message, message: {type: reminder, text: "due {{ scheduled_for }}", to: "{{ payload.to }}"}}
   - name: silent
     cron: "* * * * * *"
-    quiet_hours_policy_id: always
+    quiet_hours_policy_id: around
     target: {type: message, message: {type: reminder}}
 "#;
 
@@ -37,7 +39,8 @@ fn outbox(person: &Person) -> Vec<(String, Value)> {
 fn s0_message_events_are_written_audited_and_kept_back_in_quiet_hours() {
     let person = Person::new();
     let file = person.home().join("s0.yaml");
-    std::fs::write(&file, FILE).expect("a file");
+    let clock = |hours: i64| (Timestamp::now() + SignedDuration::from_hours(hours)).strftime("%H:%M").to_string();
+    std::fs::write(&file, FILE.replace("HOURS", &format!("{}-{}", clock(-2), clock(2)))).expect("a file");
     person.json(&["apply", file.to_str().expect("text")]);
     let mut serving = person.serve();
     serving.wait_for("\"ended\"");
