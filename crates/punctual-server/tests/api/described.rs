@@ -56,9 +56,10 @@ async fn every_described_call_is_there_and_no_other_method() {
             path.replace("{schedule}", "nobody").replace("{run}", "run-99").replace("{target}", "nobody");
         for method in ["get", "post", "put", "patch", "delete"] {
             let asked = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
-            let answer = said(ground.request(asked, &format!("/api/v1{path}"))).await;
-            let is_there = answer.status.as_u16() != 405;
-            assert_eq!(is_there, calls.get(method).is_some(), "{method} {path}: {}", answer.body);
+            // A stream has no end, so only how it begins is looked at.
+            let answer = ground.request(asked, &format!("/api/v1{path}")).send().await.expect("an answer");
+            let is_there = answer.status().as_u16() != 405;
+            assert_eq!(is_there, calls.get(method).is_some(), "{method} {path}: {}", answer.status());
         }
     }
     ground.end().await;
