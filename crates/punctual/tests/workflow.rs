@@ -165,7 +165,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_written() {
         (json!({"id": "x@y", "version": 1}), vec![], "`x@y` cannot name a workflow"),
         (json!({"id": "x", "version": 1}), vec!["--id", "y"], "the DAG says its id is `x`, not `y`"),
         (dag(1, &json!([trigger("a", "61 * * * *")])), vec![], "`61` is not within `0`-`59`"),
-        (dag(1, &json!([{"id": "a", "type": "schedule_based"}])), vec![], "say"),
+        (dag(1, &json!([{"id": "a", "type": "schedule_based"}])), vec![], "it is not said when it fires"),
         (
             dag(1, &json!([{"id": "a", "type": "schedule_based", "cron_expr": "@daily", "crno": 1}])),
             vec![],

@@ -114,7 +114,8 @@ fn a_server_that_is_told_to_reload_takes_every_setting_and_names_what_stays() {
     told.now(
         "settings: {tick_ms: 800, lookahead_ms: 5000, max_catchup_per_tick: 7, default_overlap_policy: queue, \
          default_catchup_policy: run_all, default_jitter_ms: 5, keep_runs: 7d, keep_runs_per_schedule: 10, \
-         keep_failures: 8d, keep_audit: 9d, log_level: debug}",
+         keep_failures: 8d, keep_audit: 9d, log_level: debug, workflow_executor: 'https://example.com/run', \
+         allow_private_targets: yes}",
     );
     let mut reloaded = Vec::new();
     let fixed = loop {
