@@ -177,6 +177,10 @@ impl<'a> Builder<'a> {
             ("keep_audit", text(&raw.keep_audit)),
             ("log_level", raw.log_level.clone()),
             ("log_format", raw.log_format.clone()),
+            ("allow_private_targets", raw.allow_private_targets.clone()),
+            ("listen", raw.listen.clone()),
+            ("http_programs", raw.http_programs.clone()),
+            ("metrics_access", raw.metrics_access.clone()),
         ];
         for (name, value) in said.into_iter().filter_map(|(name, value)| Some((name, value?))) {
             if let Some(hint) = crate::settings::refused(name, &value) {
@@ -192,6 +196,9 @@ impl<'a> Builder<'a> {
             raw_word::Words::One(text) => text,
             raw_word::Words::Many(argv) => serde_json::Value::from(argv).to_string(),
         };
+        if text.is_empty() {
+            return None;
+        }
         match super::executor::executor(&text) {
             Ok(executor) => Some(executor),
             Err(failure) => {

@@ -77,6 +77,14 @@ pub(super) struct Settings {
     pub(super) plugins_dir: Option<String>,
     /// Who executes workflows that do not say who does: a web address, or a program with its arguments.
     pub(super) workflow_executor: Option<Words>,
+    /// Addresses beside public ones that web requests may go to: `no`, `yes`, or networks; `no` without it.
+    pub(super) allow_private_targets: Option<String>,
+    /// Where the server listens: an address on loopback, or `none`; `127.0.0.1:7424` without it.
+    pub(super) listen: Option<String>,
+    /// The programs that schedules may run which are made over HTTP, separated by commas; none without it.
+    pub(super) http_programs: Option<String>,
+    /// Who may read `/metrics`: whoever has a `token`, or `open` to all; `token` without it.
+    pub(super) metrics_access: Option<String>,
     /// Limits of the tenant.
     pub(super) limits: Option<Limits>,
 }
