@@ -185,7 +185,6 @@ fn every_class_of_error_says_what_to_do() {
         "schedule create --name x --cron @daily --payload '{' -- true",
         "schedule create --name x --cron @daily --depends-on bakcup -- true",
         "schedule create --name x --cron @daily --queue q -- true",
-        "schedule create --name x --cron @daily --workflow w --workflow-version 1",
         "schedule create --name x --cron @daily --webhook ftp://example.com",
         "schedule create --name x --cron @daily --webhook https://ada:pass@example.com",
         "schedule create --name x --cron @daily --webhook https://example.com --header Host=x",
