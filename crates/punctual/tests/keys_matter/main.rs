@@ -31,8 +31,18 @@ const REFUSING: [(&str, &str); 2] = [("Settings", "min_interval"), ("Limits", "s
 
 /// Keys that say how long rows are kept and how the server logs: no tick hangs on them, and the tests of a running server
 /// see them take effect.
-const OF_THE_SERVER: [&str; 6] =
-    ["keep_runs", "keep_runs_per_schedule", "keep_failures", "keep_audit", "log_level", "log_format"];
+const OF_THE_SERVER: [&str; 10] = [
+    "keep_runs",
+    "keep_runs_per_schedule",
+    "keep_failures",
+    "keep_audit",
+    "log_level",
+    "log_format",
+    "listen",
+    "http_programs",
+    "metrics_access",
+    "allow_private_targets",
+];
 
 /// Whether a file cannot be meant without a key though the schema does not require it by itself: it is one of the ways
 /// to say when, a target, what fills a template, or a section whose names others use.
