@@ -48,7 +48,7 @@ pub(crate) fn rows() -> Vec<Row> {
         Row::of("maintenance", "of an org")
             .within("repairs")
             .schedule("repaired", "SECONDLY, WELL")
-            .claim("ticks are missed for it", |seen| seen.count("repaired", "missed", "paused") > 5)
+            .claim("ticks are missed for it", |seen| seen.count("repaired", "missed", "maintenance") > 5)
             .claim("it is back", |seen| is_back(seen, "repaired")),
     ]
 }

@@ -49,12 +49,15 @@ fn is_kept(seen: &Seen, schedule: &str) -> bool {
     !pairs.is_empty() && pairs.iter().all(|(before, after)| before.fire_at == after.fire_at)
 }
 
-/// How far runs were moved by their jitter. The tick of the first start fires when it is decided, whatever its jitter.
+/// How far runs were moved by their jitter. The tick of the first start, and the one that is caught up after missed ones,
+/// fire when they are decided, whatever their jitter.
 fn moves(seen: &Seen, schedule: &str) -> Vec<SignedDuration> {
     let first = seen.of(schedule).iter().map(|run| run.tick).min();
+    let last_missed = seen.of(schedule).iter().filter(|run| run.status == "missed").map(|run| run.tick).max();
+    let caught_up = last_missed.map(|tick| tick + SignedDuration::from_secs(1));
     let on_time = |run: &&Run| {
-        let is_jittered = run.status == "success" && Some(run.tick) != first;
-        is_jittered && run.late().is_some_and(|late| late < READY)
+        let is_decided_late = Some(run.tick) == first || Some(run.tick) == caught_up;
+        run.status == "success" && !is_decided_late && run.late().is_some_and(|late| late < READY)
     };
     seen.of(schedule).into_iter().filter(on_time).map(Run::moved).collect()
 }
