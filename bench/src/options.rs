@@ -97,11 +97,12 @@ fn part(name: &str) -> Result<Part, Failure> {
     }
 }
 
-fn kind(name: &str) -> Result<Kind, Failure> {
+/// A database by its name.
+pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
     match name {
         "sqlite" => Ok(Kind::Sqlite),
         "postgres" => Ok(Kind::Postgres),
-        _ => Err(format!("there is no database `{name}`; {HINT}").into()),
+        _ => Err(format!("there is no database `{name}`; write `sqlite` or `postgres`").into()),
     }
 }
 

@@ -12,7 +12,7 @@ mod programs;
 use std::path::PathBuf;
 
 use crate::Failure;
-use crate::options::count;
+use crate::options::{Kind, count, kind};
 use crate::report::{self, Sheet};
 use program::Home;
 
@@ -25,13 +25,6 @@ enum Part {
     File,
     Ledger,
     Programs,
-}
-
-/// A database that it is tried on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Sqlite,
-    Postgres,
 }
 
 /// What the command line asks for.
@@ -79,14 +72,6 @@ fn part(name: &str) -> Result<Part, Failure> {
         "ledger" => Ok(Part::Ledger),
         "programs" => Ok(Part::Programs),
         _ => Err(format!("there is no part `{name}`; {HINT}").into()),
-    }
-}
-
-fn kind(name: &str) -> Result<Kind, Failure> {
-    match name {
-        "sqlite" => Ok(Kind::Sqlite),
-        "postgres" => Ok(Kind::Postgres),
-        _ => Err(format!("there is no database `{name}`; {HINT}").into()),
     }
 }
 

@@ -6,7 +6,8 @@ use axum::Json;
 use axum::extract::{Path, State};
 use jiff::{SignedDuration, Timestamp};
 use punctual_app::{
-    Holding, LEASE_MAX, LEASE_RUNS_MAX, LEASE_USUAL, LeaseAsked, Reported, executor_status, run_named,
+    Failure, Holding, Kind, LEASE_MAX, LEASE_RUNS_MAX, LEASE_USUAL, LeaseAsked, Reported, executor_status,
+    run_named,
 };
 use punctual_plan::Outcome;
 use punctual_store::{Held, RunRow};
@@ -306,8 +307,11 @@ async fn status(
         StatusWord::Failed => failed(body.error),
     };
     if body.run_id.is_some() {
-        // One that has no say any more is told so by the report itself.
-        let _ = app.begin(run, &body.token, body.run_id).await;
+        match app.begin(run, &body.token, body.run_id).await {
+            // One that has no say any more is told so by the report itself.
+            Ok(_) | Err(Failure { kind: Kind::Conflict | Kind::Stale, .. }) => {}
+            Err(failure) => return Err(failure.into()),
+        }
     }
     let said = Reported { run, token: body.token, attempt: body.attempt, outcome, output: body.output };
     Ok(Json(ReportAnswer::of(&app.report(&said).await?)))
