@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
 use punctual_store::{AdmitCommit, Commit, DueBatch, Error, Expired, Launchable, Store};
 use tracing::{debug, info};
@@ -117,14 +118,15 @@ impl Admitter {
         let due: Vec<Due> = rows.iter().map(|row| row.due.clone()).collect();
         let admissions = admit(&due, &mut world);
         // Rows whose instant has not come are left out; the others keep their order.
-        let ready = rows.into_iter().filter(|row| row.due.fire_at <= now);
+        let ready = rows.into_iter().filter(|row| row.due.fire_at <= now || !holds(Rule::NeverEarly));
         let commits: Vec<AdmitCommit> = admissions
             .into_iter()
             .zip(ready)
             .map(|(admission, row)| AdmitCommit { admission, row })
             .collect();
         let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
-        for (one, _) in commits.into_iter().zip(done).filter(|(_, commit)| *commit == Commit::Done) {
+        let is_done = |commit: Commit| commit == Commit::Done || !holds(Rule::LaunchAfterCommit);
+        for (one, _) in commits.into_iter().zip(done).filter(|(_, commit)| is_done(*commit)) {
             self.count(&one, now);
             admitted.take(one);
         }

@@ -107,7 +107,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.plan().await;
             self.ask_ended().await;
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
-            next.extend(self.plan_at.into_iter().chain(self.ask_ended_at).chain([self.membership.next()]));
+            // What this node may not do now is no reason to wake: else it would spin until it may.
+            let plan_at = self.plan_at.filter(|_| self.membership.may_plan());
+            let tend_at = if may_admit { self.membership.next() } else { self.membership.next_beat() };
+            next.extend(plan_at.into_iter().chain(self.ask_ended_at).chain([tend_at]));
             let at_most = self.until(next.into_iter().min());
             let signals = Signals {
                 stop: &mut stop,
@@ -139,9 +142,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.plan_at = Some(Timestamp::MIN);
     }
 
+    /// How long it sleeps at most.
+    fn tick(&self) -> Duration {
+        Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO).max(self.settings.idle)
+    }
+
     /// How long to sleep: never longer than a tick, so that a clock that was set is noticed.
     fn until(&self, next: Option<Timestamp>) -> Duration {
-        let tick = Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO).max(self.settings.idle);
+        let tick = self.tick();
         let until = |next: Timestamp| Duration::try_from(next.duration_since(self.time.now()));
         next.map_or(tick, |next| until(next).unwrap_or(Duration::ZERO).min(tick))
     }
@@ -194,6 +202,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         match self.membership.beat(&*self.store, &self.time).await {
             Beat::None => return,
             Beat::Renewed => {}
+            Beat::Moved => self.plan_at = Some(Timestamp::MIN),
             Beat::Lost => {
                 if let Err(problem) = self.join_again().await {
                     return self.complain(&problem, "join");
@@ -239,7 +248,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         match self.planner.pass(&*self.store, self.membership.own(), now).await {
             Ok(Planned::Done(plan_at)) => {
-                self.plan_at = plan_at;
+                // Others, and runs that start, bring ticks nearer: it is asked again after a tick, hint or not.
+                let again_at = now.saturating_add(self.tick()).unwrap_or(Timestamp::MAX);
+                self.plan_at = Some(plan_at.map_or(again_at, |plan_at| plan_at.min(again_at)));
                 self.pulse.planned();
             }
             Ok(Planned::More) => self.plan_at = Some(now),
@@ -306,7 +317,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                     self.plan_at = Some(Timestamp::MIN);
                 }
                 admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
-                self.launch(admitted.launches, admitted.fence);
+                // One that a later tick of the same batch has cancelled has ended before it began.
+                let is_open = |run: &Launchable| !admitted.cancelled.contains(&run.run);
+                self.launch(admitted.launches.into_iter().filter(is_open).collect(), admitted.fence);
                 self.give_up(&admitted.expired).await;
                 self.pause_illegible(admitted.illegible).await;
                 admitted.next_look_at

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence, Outcome, Room};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
@@ -164,7 +165,10 @@ impl<C: Clock, T: Targets> Shared<C, T> {
     }
 
     async fn attempt(self: &Arc<Self>, run: &Launchable, fence: Fence, flight: &Flight) {
-        let noted = self.journal().launching(run.run, run.attempt);
+        let noted = match holds(Rule::JournalBeforeLaunch) {
+            true => self.journal().launching(run.run, run.attempt),
+            false => Ok(()),
+        };
         let cancel = flight.canceller.cancel_of();
         let started_at = Arc::new(Mutex::new(None));
         let launched = match noted {

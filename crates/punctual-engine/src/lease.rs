@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::Fence;
+use punctual_plan::rule::{Rule, holds};
 
 use crate::Clock;
 
@@ -56,7 +57,8 @@ impl Lease {
     /// The fence, if the claim certainly still holds by both clocks.
     pub(crate) fn certain<C: Clock>(&self, clock: &C) -> Option<Fence> {
         let held = *self.held();
-        (clock.uptime() < held.until_uptime && clock.now() < held.until_wall).then_some(held.fence)
+        let is_certain = clock.uptime() < held.until_uptime && clock.now() < held.until_wall;
+        (is_certain || !holds(Rule::LeaseBeforeLaunch)).then_some(held.fence)
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {

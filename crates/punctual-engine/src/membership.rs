@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{
     AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
@@ -25,11 +26,11 @@ const BEATS: i32 = 3;
 /// When it is tried again to renew it, if the database did not answer.
 const BEAT_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
-/// How often rows of any shard are looked for that are late.
-const SWEEP: SignedDuration = SignedDuration::from_millis(250);
+/// How often rows of any shard are looked for that are late, within the length of a lease: every 250 ms.
+const SWEEPS: i32 = 12;
 
-/// A row this late is anybody's.
-const LATE: SignedDuration = SignedDuration::from_secs(1);
+/// A row is anybody's when it is late by this part of a lease: by a second.
+const LATES: i32 = 3;
 
 /// A node among others.
 pub(crate) struct Membership {
@@ -39,6 +40,8 @@ pub(crate) struct Membership {
     pub(crate) journal: Arc<Mutex<Journal>>,
     shards: Shards,
     may_plan: bool,
+    /// How long the lease lasts, from which the pace of all the rest follows.
+    lasts: SignedDuration,
     beat_at: Timestamp,
     sweep_at: Timestamp,
 }
@@ -49,6 +52,8 @@ pub(crate) struct Shared {
     pub(crate) sender: Sender,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) journal: Arc<Mutex<Journal>>,
+    /// How long the lease lasts.
+    pub(crate) lasts: SignedDuration,
 }
 
 /// What a heartbeat came to.
@@ -58,13 +63,15 @@ pub(crate) enum Beat {
     None,
     /// The lease is renewed.
     Renewed,
+    /// The lease is renewed, and the node's share is another one: what it knows of its work is not enough.
+    Moved,
     /// The lease is lost: nothing that this node has in hand counts any more.
     Lost,
 }
 
 impl Membership {
     pub(crate) fn new(joined: &Joined, shared: Shared) -> Self {
-        let Shared { lease, sender, metrics, journal } = shared;
+        let Shared { lease, sender, metrics, journal, lasts } = shared;
         Self {
             lease,
             sender,
@@ -72,6 +79,7 @@ impl Membership {
             journal,
             shards: Shards::All,
             may_plan: joined.may_plan,
+            lasts,
             beat_at: Timestamp::MIN,
             sweep_at: Timestamp::MIN,
         }
@@ -92,6 +100,11 @@ impl Membership {
         if self.shards == Shards::All { self.beat_at } else { self.beat_at.min(self.sweep_at) }
     }
 
+    /// When it next wants to renew the lease: without a certain one there is nothing else to do.
+    pub(crate) fn next_beat(&self) -> Timestamp {
+        self.beat_at
+    }
+
     /// The clock was set, or the lease is in doubt: the times at which it wants to be asked mean nothing any more.
     pub(crate) fn upset(&mut self) {
         (self.beat_at, self.sweep_at) = (Timestamp::MIN, Timestamp::MIN);
@@ -99,11 +112,11 @@ impl Membership {
 
     /// The work of others that is late, when it is time to look for it.
     pub(crate) fn sweep(&mut self, now: Timestamp) -> Option<Whose> {
-        if self.shards == Shards::All || now < self.sweep_at {
+        if self.shards == Shards::All || now < self.sweep_at || !holds(Rule::RepairSweep) {
             return None;
         }
-        self.sweep_at = now.saturating_add(SWEEP).unwrap_or(Timestamp::MAX);
-        Some(Whose::Late(LATE))
+        self.sweep_at = now.saturating_add(self.lasts / SWEEPS).unwrap_or(Timestamp::MAX);
+        Some(Whose::Late(self.lasts / LATES))
     }
 
     /// Renews the lease when it is time to.
@@ -123,12 +136,13 @@ impl Membership {
                 if let Err(problem) = time.ask(store).await {
                     error!(%problem, "the database does not tell its time");
                 }
-                if heartbeat.shards != self.shards {
+                let is_moved = heartbeat.shards != self.shards;
+                if is_moved {
                     info!(shards = count(&heartbeat.shards), "the share of this node has changed");
                 }
                 self.shards = heartbeat.shards;
                 self.may_plan = heartbeat.may_plan;
-                Beat::Renewed
+                if is_moved { Beat::Moved } else { Beat::Renewed }
             }
             Err(Error::LeaseLost) => Beat::Lost,
             Err(problem) => {

@@ -1,6 +1,7 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence};
 use punctual_store::{Attempt, BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
@@ -85,7 +86,7 @@ impl Recovery<'_> {
             return None;
         }
         match self.journal.known(run.run, run.attempt) {
-            Some(Known::Launched) => Some(doubt),
+            Some(Known::Launched) => holds(Rule::JournalIsHeard).then_some(doubt),
             Some(Known::Ended { outcome, at }) => Some(Report { outcome: outcome.clone(), at: *at, ..doubt }),
             // The journal speaks for its own node only: what another one admitted may have been launched.
             None => (!self.journal.is_of(orphan.held_by)).then_some(doubt),

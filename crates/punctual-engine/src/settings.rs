@@ -33,6 +33,12 @@ pub struct Settings {
     /// What lets the node stand still, as a stopped process does.
     #[cfg(feature = "harness")]
     pub gate: crate::harness::Gate,
+    /// How long its lease lasts; sweeps are as much rarer as it is longer, so that years can be simulated.
+    #[cfg(feature = "harness")]
+    pub lease: jiff::SignedDuration,
+    /// The tz database that it says it has.
+    #[cfg(feature = "harness")]
+    pub tz_version: String,
 }
 
 impl Settings {
@@ -52,7 +58,35 @@ impl Settings {
             chance: Chance::of_host(),
             #[cfg(feature = "harness")]
             gate: crate::harness::Gate::default(),
+            #[cfg(feature = "harness")]
+            lease: LEASE,
+            #[cfg(feature = "harness")]
+            tz_version: punctual_time::tz_version().to_owned(),
         }
+    }
+
+    /// How long the node's lease lasts without a heartbeat.
+    #[cfg(feature = "harness")]
+    pub(crate) fn lease(&self) -> SignedDuration {
+        self.lease
+    }
+
+    /// How long the node's lease lasts without a heartbeat.
+    #[cfg(not(feature = "harness"))]
+    #[allow(clippy::unused_self, reason = "a simulation has a lease of its own")]
+    pub(crate) fn lease(&self) -> SignedDuration {
+        LEASE
+    }
+
+    #[cfg(feature = "harness")]
+    fn tz_version(&self) -> String {
+        self.tz_version.clone()
+    }
+
+    #[cfg(not(feature = "harness"))]
+    #[allow(clippy::unused_self, reason = "a simulation has a tz database of its own")]
+    fn tz_version(&self) -> String {
+        punctual_time::tz_version().to_owned()
     }
 
     /// A task of the node: in a simulation it stands still with the node.
@@ -78,8 +112,8 @@ impl Settings {
             id: self.chance.id().to_string(),
             pid: std::process::id(),
             started_at,
-            lease: LEASE,
-            tz_version: punctual_time::tz_version().to_owned(),
+            lease: self.lease(),
+            tz_version: self.tz_version(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }

@@ -117,7 +117,13 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         news,
         settings: settings.clone(),
     };
-    let node = membership::Shared { lease, sender: sender.clone(), metrics: Arc::clone(&metrics), journal };
+    let node = membership::Shared {
+        lease,
+        sender: sender.clone(),
+        metrics: Arc::clone(&metrics),
+        journal,
+        lasts: settings.lease(),
+    };
     Engine {
         watch: Watch::new(time.clock()),
         planner: Planner::new(&node, pace),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_store::{Error, Store};
 
 use crate::Clock;
@@ -12,23 +13,29 @@ use crate::Clock;
 /// A difference between two clocks that is more than the noise of reading them.
 const NOTABLE: SignedDuration = SignedDuration::from_millis(500);
 
-/// The present by the clock that decides.
+/// An answer that takes no longer than this tells whether two clocks are the same one.
+const QUICK: SignedDuration = SignedDuration::from_millis(50);
+
+/// The present by the clock that decides. It goes by the node's clock that is never set, from what the database said
+/// last: a wall that somebody sets, here, moves no tick.
 #[derive(Debug)]
 pub(crate) struct Time<C> {
     clock: Arc<C>,
-    /// What the database's clock is ahead of the node's, in microseconds.
+    /// What the database's clock is ahead of the node's uptime, in microseconds.
     ahead_us: AtomicI64,
 }
 
 impl<C: Clock> Time<C> {
     pub(crate) fn new(clock: Arc<C>) -> Self {
-        Self { clock, ahead_us: AtomicI64::new(0) }
+        let time = Self { clock, ahead_us: AtomicI64::new(0) };
+        time.set(time.clock.now());
+        time
     }
 
     /// The present, never ahead of the database's clock.
     pub(crate) fn now(&self) -> Timestamp {
-        let ahead = SignedDuration::from_micros(self.ahead_us.load(Ordering::Relaxed));
-        self.clock.now().saturating_add(ahead).unwrap_or(Timestamp::MAX)
+        let micros = self.uptime_us().saturating_add(self.ahead_us.load(Ordering::Relaxed));
+        Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
     }
 
     pub(crate) fn clock(&self) -> &C {
@@ -45,11 +52,20 @@ impl<C: Clock> Time<C> {
 
     /// Takes over what the database's clock showed between two moments of the node's.
     fn heard(&self, database: Timestamp, asked: Timestamp, answered: Timestamp) {
-        // An answer between question and reply is the same clock. Otherwise it was given at the latest when it
+        // A quick answer between question and reply is the same clock. Otherwise it was given at the latest when it
         // arrived, so this is never ahead of the database: nothing is admitted early.
-        let is_same = asked <= database && database <= answered;
-        let ahead = if is_same { SignedDuration::ZERO } else { database.duration_since(answered) };
-        self.ahead_us.store(i64::try_from(ahead.as_micros()).unwrap_or_default(), Ordering::Relaxed);
+        let is_quick = answered.duration_since(asked) <= QUICK;
+        let is_same = is_quick && asked <= database && database <= answered;
+        self.set(if is_same || !holds(Rule::DatabaseClock) { answered } else { database });
+    }
+
+    /// It is this late now.
+    fn set(&self, now: Timestamp) {
+        self.ahead_us.store(now.as_microsecond().saturating_sub(self.uptime_us()), Ordering::Relaxed);
+    }
+
+    fn uptime_us(&self) -> i64 {
+        i64::try_from(self.clock.uptime().as_micros()).unwrap_or(i64::MAX)
     }
 }
 

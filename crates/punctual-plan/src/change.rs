@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use punctual_time::Timing;
 
 use crate::plan::Sections;
+use crate::rule::{Rule, holds};
 use crate::{Closed, Cursor, NonFire, Plan, Reason, RunKey, Status, Subject, Window, plan};
 
 /// What is done to a schedule.
@@ -118,16 +119,21 @@ pub struct Changed {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn change(before: &Before<'_>, change: &Change, now: Timestamp) -> Changed {
-    let at = now.max(before.cursor.decided_through);
+    let at = if holds(Rule::DecideOnce) { now.max(before.cursor.decided_through) } else { now };
     let reason = change.reason(at);
     let cursor = Cursor {
-        planned_through: before.launched_through.map_or(at, |launched| launched.max(at)),
+        planned_through: before
+            .launched_through
+            .filter(|_| holds(Rule::EarlyBelongsToItsVersion))
+            .map_or(at, |launched| launched.max(at)),
         decided_through: at,
     };
     let mut changed = Changed { removed: Vec::new(), cancelled: Vec::new(), plan: Plan::starting(cursor) };
     for row in before.open {
         match row.kind {
-            OpenKind::Retrying if change.is_still_active() => {}
+            OpenKind::Retrying if change.is_still_active() || !holds(Rule::LeavingCancelsRetries) => {}
+            OpenKind::Unlaunched if row.scheduled_for > at && !holds(Rule::ChangeRemoves) => {}
+            OpenKind::Unlaunched if row.scheduled_for <= at && !holds(Rule::ChangeEnds) => {}
             OpenKind::Retrying => changed.cancelled.push((row.run, reason.clone())),
             OpenKind::Unlaunched if row.scheduled_for > at => changed.removed.push(row.run),
             OpenKind::Unlaunched => {
@@ -137,7 +143,8 @@ pub fn change(before: &Before<'_>, change: &Change, now: Timestamp) -> Changed {
             }
         }
     }
-    if let Some(timing) = before.timing.filter(|timing| !timing.is_exhausted()) {
+    if let Some(timing) = before.timing.filter(|timing| !timing.is_exhausted() && holds(Rule::ChangeAccounts))
+    {
         let end = before.slept.clone().map_or(NonFire::Skipped(reason), NonFire::Missed);
         Sections::of(timing, before.cursor.planned_through, at, &end).write(&mut changed.plan);
     }

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use punctual_time::Timing;
 
 use crate::id::digest;
+use crate::rule::{Rule, holds};
 use crate::{Jitter, ScheduleId};
 
 /// When a tick fires: its own instant, moved by its jitter, between the midpoints to its neighbours and never
@@ -13,6 +14,7 @@ pub(crate) fn fire_at(id: ScheduleId, timing: &Timing, jitter: Jitter, tick: Tim
         return tick;
     }
     let half_way = |neighbour: Option<Timestamp>, max: SignedDuration| {
+        let neighbour = neighbour.filter(|_| holds(Rule::BetweenMidpoints));
         neighbour.map_or(max, |neighbour| max.min(neighbour.duration_since(tick).abs() / 2))
     };
     let early = half_way(timing.planned_before(tick), jitter.early_max());

@@ -27,6 +27,7 @@ mod plan;
 mod policy;
 mod reason;
 mod reference;
+pub mod rule;
 mod run;
 mod schedule;
 mod settle;

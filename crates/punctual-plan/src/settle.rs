@@ -5,6 +5,7 @@ use core::net::IpAddr;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::limit::{LAUNCH_DELAY_MAX, RETRY_AFTER_MAX, RETRY_ATTEMPTS_MAX};
+use crate::rule::{Rule, holds};
 use crate::{
     Breaker, BreakerRule, Chain, ChainOn, Counters, Delivery, Policy, Reason, RunKey, RunStatus, ScheduleKey,
     Status,
@@ -248,7 +249,9 @@ pub fn settle(in_flight: InFlight, outcome: Outcome, situation: &Situation<'_>) 
         if matches!(reason, Some(Reason::Gone { .. })) {
             settlement.disable();
         }
-        settlement.chained = situation.chained(in_flight.run, status);
+        if holds(Rule::ChainWithTheEnd) {
+            settlement.chained = situation.chained(in_flight.run, status);
+        }
         settlement.alerts.extend(reason.filter(|_| status == RunStatus::Failed).map(Alert::Failed));
     }
     settlement
@@ -300,7 +303,7 @@ impl Situation<'_> {
             Outcome::Cancelled { by } => return end(RunStatus::Cancelled, Some(Reason::Cancelled { by })),
             Outcome::InDoubt => {
                 let reason = Reason::OutcomeUnknown { found: self.now };
-                let is_repeated = self.policy.delivery == Delivery::AtLeastOnce;
+                let is_repeated = self.policy.delivery == Delivery::AtLeastOnce || !holds(Rule::AtMostOnce);
                 return self.retry(is_repeated.then_some(SignedDuration::ZERO), RETRY_ATTEMPTS_MAX, reason);
             }
             Outcome::LaunchFailed { error } => {
@@ -330,7 +333,12 @@ impl Situation<'_> {
             Outcome::Signalled { signal } => Reason::Signal { signal },
             Outcome::Reported { error } => Reason::Reported { error },
             Outcome::TimedOut => Reason::Timeout { limit_s: timeout_s },
-            Outcome::Lost => Reason::Lost { limit_s: timeout_s },
+            // Nobody knows how it ended, or whether it has: it may be repeated only where it may be delivered twice.
+            Outcome::Lost => {
+                let is_repeated = self.policy.delivery == Delivery::AtLeastOnce || !holds(Rule::AtMostOnce);
+                let delay = self.policy.retry_after.filter(|_| is_repeated);
+                return self.retry(delay, RETRY_ATTEMPTS_MAX, Reason::Lost { limit_s: timeout_s });
+            }
         };
         self.retry(self.policy.retry_after, RETRY_ATTEMPTS_MAX, reason)
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
     Breaker, Counters, Fence, Follower, InFlight, OrgKey, Outcome, RunKey, RunStatus, Schedule, ScheduleKey,
     Settlement, Situation, settle,
@@ -105,13 +106,17 @@ impl Docket {
 
 /// Whether a report counts: it comes from who holds the present attempt, or tells of a late success of an older one.
 fn may_report(run: &Standing, report: &Report) -> bool {
-    if run.status.is_terminal() {
+    if run.status.is_terminal() && holds(Rule::EndsStay) {
         return false;
     }
-    let is_present = report.attempt == run.attempt && run.status.is_in_flight();
+    let is_over = run.status.is_terminal();
+    let is_present = report.attempt == run.attempt && (run.status.is_in_flight() || is_over);
     let is_late_success = report.attempt <= run.attempt && report.outcome == Outcome::Succeeded;
     match &report.token {
-        AttemptToken::Node(fence) => run.fence == Some(*fence) && (is_present || is_late_success),
+        AttemptToken::Node(fence) => {
+            let is_held = run.fence == Some(*fence) || !holds(Rule::FenceOfTheRow);
+            is_held && (is_present || is_late_success)
+        }
         AttemptToken::Holder(token) => {
             let is_held = run.tokens.iter().any(|(number, held)| *number == report.attempt && held == token);
             is_held && (is_present || is_late_success)

@@ -43,6 +43,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "deny", says: "licences, bans and sources of all dependencies are those of deny.toml", pace: Pace::Full, work: Work::Call(deny) },
     Step { name: "postgres", says: "a private PostgreSQL starts, is durable, hears only this machine, and goes", pace: Pace::Full, work: Work::Call(ground::postgres::smoke) },
     Step { name: "stores", says: "the tests with `postgres` in their name pass on a private server", pace: Pace::Full, work: Work::Call(stores) },
+    Step { name: "simulator", says: "300 clusters with every kind of fault keep every promise, by an oracle of its own", pace: Pace::Full, work: Work::Call(simulator) },
     Step { name: "faults", says: "a store that is killed under load keeps what it acknowledged, by an independent reader", pace: Pace::Full, work: Work::Call(faults) },
     Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask, on both databases", pace: Pace::Full, work: Work::Call(end_to_end) },
 ];
@@ -115,6 +116,10 @@ fn stores(_pace: Pace) -> Result<String, Failure> {
     shown(&server.told_to(line)?)?;
     shown(&server.told_to(tests_line(&targets, &[POSTGRES_PART]))?)?;
     Ok(format!("{}, and the tests of others with it in their name", targets.postgres.join(", ")))
+}
+
+fn simulator(_pace: Pace) -> Result<String, Failure> {
+    crate::sim::bounded()
 }
 
 fn faults(_pace: Pace) -> Result<String, Failure> {

@@ -283,3 +283,29 @@ fn a_node_leaves_the_closures_of_another_program_to_it() {
         launched.iter().filter(|one| one.schedule == "greet").map(|one| &*one.node).collect();
     assert_eq!(greeted, ["program"]);
 }
+
+#[test]
+fn nodes_that_may_do_nothing_sleep_until_they_may() {
+    // A node that spins lets no virtual time pass, and the story never ends.
+    let ledger = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.create(cron("one", "* * * * *")).await;
+        cluster.start("a").await;
+        cluster.start("b").await;
+        cluster.until(at("10:00:30")).await;
+        without_heartbeats(&cluster);
+        cluster.until(at("10:02:30")).await;
+        cluster.store.on_commit(|_| Fate::Commits);
+        let newer = punctual_store::Node {
+            id: "newer".to_owned(),
+            pid: 1,
+            started_at: cluster.now(),
+            lease: jiff::SignedDuration::from_hours(1),
+            tz_version: "2099z".to_owned(),
+            version: "2".to_owned(),
+        };
+        cluster.store.join(newer).await.expect("it joins");
+        cluster.until(at("10:05:30")).await;
+        cluster.ledger().await
+    });
+    assert!(!ledger.is_empty());
+}

@@ -5,6 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Admission, Claim, Due, Effect, Verdict};
 use crate::breaker::Passage;
 use crate::limit::{QUEUE_MAX, ROOM_STEP, WAIT_MAX};
+use crate::rule::{Rule, holds};
 use crate::world::{Standing, Traffic};
 use crate::{
     Breaker, Lane, OrgLimit, Origin, OverLimit, Overlap, Reason, Room, RunKey, RunStatus, Wait, Waiting,
@@ -121,7 +122,9 @@ impl Gate<'_> {
 
     fn deadline(&self) -> Option<Verdict> {
         let now = self.world.now;
-        let is_past = |limit: &SignedDuration| now.duration_since(self.row.scheduled_for) > *limit;
+        let is_past = |limit: &SignedDuration| {
+            now.duration_since(self.row.scheduled_for) > *limit && holds(Rule::StartDeadline)
+        };
         if let Some(limit) = self.start_deadline().filter(is_past) {
             return Some(Verdict::Skip(Reason::StartDeadline { limit_s: limit.as_secs(), at: now }));
         }
@@ -132,7 +135,7 @@ impl Gate<'_> {
     }
 
     fn max_runs(&self) -> Option<Verdict> {
-        let is_counted = self.is_planned() && !self.row.is_retry();
+        let is_counted = self.is_planned() && !self.row.is_retry() && holds(Rule::MaxRunsInAdmission);
         let runs = self.standing.runs_left.filter(|runs| is_counted && runs.left == 0)?;
         Some(Verdict::Skip(Reason::MaxRuns { max: runs.max }))
     }
@@ -172,7 +175,7 @@ impl Gate<'_> {
     }
 
     fn turn(&self) -> Option<Verdict> {
-        if self.row.is_forced {
+        if self.row.is_forced || !holds(Rule::OverlapPolicy) {
             return None;
         }
         let behind = self.ahead()?;
@@ -275,7 +278,8 @@ impl Gate<'_> {
             let superseded = |run: &RunKey| Effect::EndWait(*run, Reason::Superseded { by: by.clone() });
             admission.effects.extend(older.map(superseded));
         }
-        if self.is_planned() && !self.row.is_retry() && self.standing.policy.overlap.supersedes_retries() {
+        let supersedes = self.standing.policy.overlap.supersedes_retries() && holds(Rule::SupersedeRetries);
+        if self.is_planned() && !self.row.is_retry() && supersedes {
             let superseded = |run: &RunKey| Effect::EndRetry(*run, Reason::Superseded { by: by.clone() });
             admission.effects.extend(self.standing.retrying.iter().map(superseded));
         }
@@ -291,16 +295,18 @@ impl Gate<'_> {
 
     fn claims(&self) -> Vec<Claim> {
         let policy = &self.standing.policy;
-        let is_exclusive = policy.overlap.is_exclusive() && !self.row.is_forced;
+        let is_exclusive = policy.overlap.is_exclusive() && !self.row.is_forced && holds(Rule::LaneClaim);
         let mut claims = Vec::new();
         claims.extend(is_exclusive.then(|| Claim::Lane(self.lane.clone())));
-        claims.extend(policy.guard.clone().map(|key| Claim::Guard(self.row.org, key)));
+        let guard = policy.guard.clone().filter(|_| holds(Rule::GuardClaim));
+        claims.extend(guard.map(|key| Claim::Guard(self.row.org, key)));
         claims.extend(
             (self.passage() == Passage::Probe)
                 .then(|| Claim::Probe(self.row.org, self.standing.target.clone())),
         );
         claims.extend(self.world.orgs.contains_key(&self.row.org).then_some(Claim::Place(self.row.org)));
-        let counted = self.standing.runs_left.filter(|_| self.is_planned() && !self.row.is_retry());
+        let is_counted = self.is_planned() && !self.row.is_retry();
+        let counted = self.standing.runs_left.filter(|_| is_counted && holds(Rule::MaxRunsInAdmission));
         claims.extend(counted.map(|runs| Claim::MaxRuns(self.row.schedule, runs.max)));
         claims
     }

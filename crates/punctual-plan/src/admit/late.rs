@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Due, Verdict};
 use crate::limit::CATCH_UP_MAX;
+use crate::rule::{Rule, holds};
 use crate::{CatchUp, Origin, Pace, Policy, Reason, RunKey, ScheduleKey, World};
 
 /// The verdicts over rows that do not go on to the gate.
@@ -42,7 +43,7 @@ impl Due {
             && !self.is_retry()
             && self.verdict.is_none()
             && self.waiting.is_none()
-            && self.fire_at <= own
+            && (self.fire_at <= own || !holds(Rule::CatchUpOnce))
     }
 }
 
@@ -60,7 +61,9 @@ impl Stretch<'_> {
         let last = self.rows[slots - 1].scheduled_for;
         let is_overtaken = last > row.scheduled_for;
         match self.policy.catch_up {
-            CatchUp::Skip if self.now.duration_since(row.fire_at) > self.policy.grace => {
+            CatchUp::Skip
+                if self.now.duration_since(row.fire_at) > self.policy.grace || !holds(Rule::Grace) =>
+            {
                 Some(Verdict::Miss(Reason::Outage { until: self.now, grace_s: self.policy.grace.as_secs() }))
             }
             CatchUp::Skip => is_overtaken.then_some(Verdict::Miss(Reason::Overtaken { by: last })),

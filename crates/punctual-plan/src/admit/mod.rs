@@ -11,6 +11,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use crate::rule::{Rule, holds};
 use crate::{Lane, OrgKey, Origin, Reason, RunKey, ScheduleKey, Upstream, Waiting, World};
 
 /// A row whose instant has come: armed, waiting and woken, or about to be tried again.
@@ -134,7 +135,8 @@ pub enum Effect {
 /// # Ok::<(), jiff::Error>(())
 /// ```
 pub fn admit(due: &[Due], world: &mut World) -> Vec<Admission> {
-    let ready: Vec<&Due> = due.iter().filter(|row| row.fire_at <= world.now).collect();
+    let is_due = |row: &&Due| row.fire_at <= world.now || !holds(Rule::NeverEarly);
+    let ready: Vec<&Due> = due.iter().filter(is_due).collect();
     let late = late::judge(&ready, world);
     let mut superseded: HashMap<RunKey, Reason> = HashMap::new();
     let mut admissions: Vec<(usize, Admission)> = Vec::with_capacity(ready.len());

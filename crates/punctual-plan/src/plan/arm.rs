@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::{Entry, EntryState, Moment, Plan, Subject};
+use super::{Entry, EntryState, Moment, NonFire, Plan, Subject};
 use crate::jitter::fire_at;
+use crate::rule::{Rule, holds};
 use crate::{PLAN_ENTRIES_MAX, Reason};
 
 /// Arms the ticks after the cursor that may fire within the window.
@@ -35,7 +36,11 @@ pub(super) fn arm(subject: &Subject<'_>, moment: Moment, plan: &mut Plan) {
 }
 
 fn armed(subject: &Subject<'_>, at: Timestamp, tick: Timestamp) -> Entry {
-    match subject.timing.suppressed(tick) {
+    match subject.timing.suppressed(tick).filter(|_| holds(Rule::WindowsSuppress)) {
+        Some(window) if !holds(Rule::NothingEndsAhead) => {
+            let end = EntryState::Ended(NonFire::Skipped(Reason::from(window)));
+            Entry { scheduled_for: tick, fire_at: tick, state: end }
+        }
         Some(window) => {
             Entry { scheduled_for: tick, fire_at: tick, state: EntryState::Suppressed(Reason::from(window)) }
         }

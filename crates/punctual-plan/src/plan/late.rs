@@ -10,6 +10,7 @@ use super::{Closed, Entry, EntryState, Moment, NonFire, Plan, Refired, Sections,
 use super::{is_caught_up, just_after};
 use crate::jitter::fire_at;
 use crate::limit::CATCH_UP_MAX;
+use crate::rule::{Rule, holds};
 use crate::{CatchUp, PLAN_RANGES_MAX, Reason, RunKey};
 
 /// How much of the late stretch was decided.
@@ -87,7 +88,10 @@ impl<'a> Late<'a> {
     fn find(subject: &'a Subject<'a>, moment: Moment) -> Option<Self> {
         let planned_through = subject.cursor.planned_through;
         let is_unplanned = |tick: &Timestamp| *tick > planned_through;
-        let rows = || subject.late.iter().filter(|row| row.verdict.is_none() && !is_caught_up(subject, row));
+        let rows = || {
+            let late = subject.late.iter().filter(|_| holds(Rule::CatchUpAsOne));
+            late.filter(|row| row.verdict.is_none() && !is_caught_up(subject, row))
+        };
         let slots = rows().count() as u64;
         let last_row = rows().map(|row| row.scheduled_for).max();
         let Some(last) = last_unplanned(subject, moment) else {
@@ -146,12 +150,12 @@ impl<'a> Late<'a> {
         let jitter = self.subject.policy.jitter;
         let fire_at = armed
             .unwrap_or_else(|| fire_at(self.subject.id, self.subject.timing, jitter, tick.scheduled_for));
-        self.moment.at.duration_since(fire_at) <= self.subject.policy.grace
+        holds(Rule::Grace) && self.moment.at.duration_since(fire_at) <= self.subject.policy.grace
     }
 
     fn is_past_deadline(&self, tick: Timestamp) -> bool {
         let late = self.moment.at.duration_since(tick);
-        self.subject.policy.start_deadline.is_some_and(|limit| late > limit)
+        self.subject.policy.start_deadline.is_some_and(|limit| late > limit && holds(Rule::StartDeadline))
     }
 
     /// When the firing ticks fire, oldest first.
@@ -241,6 +245,9 @@ impl<'a> Late<'a> {
     /// Ends the armed rows that do not fire; those that were caught up before are left alone.
     fn write_rows(&self, firing: &[Firing], plan: &mut Plan) {
         let is_firing = |run: RunKey| firing.iter().any(|tick| tick.row == Some(run));
+        if !holds(Rule::LateRowsEnd) {
+            return;
+        }
         for row in self.subject.late.iter().filter(|row| !is_firing(row.run)) {
             let end = match &row.verdict {
                 Some(reason) => NonFire::Skipped(reason.clone()),

@@ -16,6 +16,7 @@ pub use entry::{Closed, Entry, EntryState, NonFire, Plan, Range, Refired};
 pub(crate) use section::Sections;
 
 use crate::jitter::fire_at;
+use crate::rule::{Rule, holds};
 use crate::{Pace, Policy, Reason, RunKey, Schedule, ScheduleId};
 
 /// How far a schedule has been planned and decided; moves only together with the entries it stands for.
@@ -116,11 +117,15 @@ impl Window {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn plan(subject: &Subject<'_>, window: Window) -> Plan {
-    let at = window.now.max(subject.cursor.decided_through);
+    let at = match holds(Rule::DecideOnce) {
+        true => window.now.max(subject.cursor.decided_through),
+        false => window.now,
+    };
     let mut plan = Plan::starting(Cursor { decided_through: at, ..subject.cursor });
     // Where the next tick lies is known only when the one that it hangs on has started or ended.
     let is_hanging = subject.is_floating() && subject.outstanding > 0 && subject.late.is_empty();
-    if subject.timing.is_exhausted() || is_hanging {
+    let is_spent = subject.timing.is_exhausted() && holds(Rule::SpentPlansNothing);
+    if is_spent || is_hanging {
         return plan;
     }
     let moment = Moment { at, pace: window.pace };
@@ -172,5 +177,6 @@ pub(crate) fn just_after(at: Timestamp) -> Timestamp {
 
 /// Whether catch-up has let a row fire already: then it fires later than its own time, and is not judged again.
 fn is_caught_up(subject: &Subject<'_>, row: &LateRow) -> bool {
-    row.fire_at > fire_at(subject.id, subject.timing, subject.policy.jitter, row.scheduled_for)
+    holds(Rule::CatchUpOnce)
+        && row.fire_at > fire_at(subject.id, subject.timing, subject.policy.jitter, row.scheduled_for)
 }

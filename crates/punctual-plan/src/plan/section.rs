@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use punctual_time::{TickStretch, Timing};
 
 use super::{Entry, EntryState, NonFire, Plan, Range, just_after};
+use crate::rule::{Rule, holds};
 use crate::{MISSED_ROWS_MAX, Reason};
 
 /// Neighbouring ticks of the same end are one section.
@@ -38,7 +39,7 @@ impl<'a> Sections<'a> {
         match self.ranges.last_mut().filter(is_next) {
             Some(range) => {
                 range.last = stretch.last;
-                range.count += stretch.count;
+                range.count += if holds(Rule::ExactRanges) { stretch.count } else { 1 };
             }
             None => {
                 let TickStretch { first, last, count, .. } = *stretch;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
     Action, Breaker, Claim, Due, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason,
     RunKey, RunStatus, ScheduleKey, Verdict, Wait, Waiting, admission_event,
@@ -21,7 +22,8 @@ use crate::{
 
 impl Data {
     pub(super) fn due(&self, ask: &Ask) -> DueBatch {
-        let latest = ask.latest();
+        let early = if holds(Rule::NeverEarly) { SignedDuration::ZERO } else { SignedDuration::from_secs(5) };
+        let latest = ask.latest().saturating_add(early).unwrap_or(Timestamp::MAX);
         let mut by_org: BTreeMap<OrgKey, VecDeque<RunKey>> = BTreeMap::new();
         let (mut expired, mut next_look_at, mut count) = (Vec::new(), None, 0);
         for (look_at, key) in &self.looks {
@@ -34,7 +36,9 @@ impl Data {
             if run.is_open() {
                 by_org.entry(run.org).or_default().push_back(*key);
                 count += 1;
-            } else if let Some(fence) = run.fence.filter(|_| expired.len() < ask.limit) {
+            } else if let Some(fence) =
+                run.fence.filter(|_| expired.len() < ask.limit && holds(Rule::EndTheUnanswered))
+            {
                 expired.push(Expired { run: *key, attempt: run.attempt, fence });
             }
         }
@@ -113,7 +117,7 @@ impl Data {
     }
 
     pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
-        if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
+        if let Some((_, Kept::Commits(answer))) = self.batch(batch) {
             return Ok(answer.clone());
         }
         self.check_lease(batch.fence)?;
@@ -124,7 +128,8 @@ impl Data {
 
     fn admit_one(&mut self, batch: Batch, commit: &AdmitCommit) -> Commit {
         let (admission, run, now) = (&commit.admission, commit.admission.run, batch.now);
-        let is_open = |row: &&RunRecord| row.is_open() && row.attempt + 1 == commit.row.due.attempt;
+        let is_judged = |row: &RunRecord| row.is_open() && row.attempt + 1 == commit.row.due.attempt;
+        let is_open = |row: &&RunRecord| is_judged(row) || !holds(Rule::AdmitOpenRows);
         let Some(row) = self.runs.get(&run).filter(is_open) else { return Commit::Stale };
         let (schedule, tick) = (row.schedule, row.scheduled_for);
         if !admission.claims.iter().all(|claim| self.is_free(claim, run, now)) {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use punctual_plan::OrgKey;
+use punctual_plan::rule::{Rule, holds};
 
 use super::data::Data;
 use super::table::{EventRecord, SealRecord};
@@ -90,7 +91,8 @@ impl Data {
                 continue;
             }
             sealed += 1;
-            let hash = event.sealable(*seq).hash(&head.2);
+            let before = if holds(Rule::SealInOrder) { head.2.as_str() } else { "" };
+            let hash = event.sealable(*seq).hash(before);
             *head = (head.0 + 1, *seq, hash.clone());
             seals.push(((event.org, head.0), SealRecord { seq: *seq, hash }));
         }

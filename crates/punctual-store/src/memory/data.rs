@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Fence, OrgKey, Origin, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey, When};
 use uuid::Uuid;
 
@@ -13,7 +14,7 @@ use super::table::{
     VersionRecord,
 };
 use crate::stored::{uses, wait_columns};
-use crate::{Token, UseKind};
+use crate::{Batch, Token, UseKind};
 
 /// What makes a ledger entry the only one: its instant, org, schedule, origin and nonce.
 pub(super) type Identity = (Timestamp, OrgKey, ScheduleKey, &'static str, String);
@@ -83,6 +84,8 @@ pub(super) struct Data {
     pub(super) org_use: BTreeMap<OrgKey, (i64, u32)>,
     pub(super) requests: BTreeMap<(OrgKey, String), RequestRecord>,
     pub(super) leases_given: u64,
+    /// The rows that were written since somebody asked, once somebody has.
+    pub(super) touched: Option<Vec<RunKey>>,
 }
 
 /// What the store's clock is.
@@ -114,6 +117,11 @@ impl Data {
         })
     }
 
+    /// What a batch was answered, if it was done before.
+    pub(super) fn batch(&self, batch: Batch) -> Option<&(Timestamp, Kept)> {
+        self.batches.get(&batch.id.0).filter(|_| holds(Rule::BatchOnce))
+    }
+
     /// The org with an id, made if it is new.
     pub(super) fn org_of(&mut self, id: &str) -> OrgKey {
         if let Some(org) = self.org_ids.get(id) {
@@ -129,6 +137,9 @@ impl Data {
 
     /// Writes a row, or takes it away.
     pub(super) fn put_run(&mut self, key: RunKey, record: Option<RunRecord>) {
+        if let Some(touched) = &mut self.touched {
+            touched.push(key);
+        }
         let before = match record {
             Some(record) => {
                 let before = self.runs.remove(&key);
@@ -153,7 +164,8 @@ impl Data {
 
     /// Writes a new row, unless its identity has one already.
     pub(super) fn insert_run(&mut self, record: RunRecord) -> Result<RunKey, RunKey> {
-        if let Some(first) = self.identities.get(&identity(&record)) {
+        let first = self.identities.get(&identity(&record));
+        if let Some(first) = first.filter(|_| holds(Rule::OneRowPerTick)) {
             return Err(*first);
         }
         self.run_last += 1;

@@ -1,6 +1,7 @@
 //! What several steps do to rows: write plans, end runs, free claims, wake what waits, exhaust schedules.
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
     Breaker, EntryState, Event, NonFire, Noted, Object, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey,
     RunStatus, ScheduleKey, Status, end_event, plan_events,
@@ -243,7 +244,7 @@ impl Data {
 
     /// Lets those be looked at again that wait for what a run has just done.
     pub(super) fn wake(&mut self, run: RunKey, now: Timestamp) {
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() || !holds(Rule::WakeTheWaiting) {
             return;
         }
         let Some(row) = self.runs.get(&run) else { return };

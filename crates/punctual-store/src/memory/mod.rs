@@ -113,6 +113,12 @@ impl Memory {
         self.on_commit(move |_| next.take().unwrap_or_default());
     }
 
+    /// The rows of the ledger that were written or taken away since the last call, each as often as it was; the first
+    /// call gives none. What has looked once goes on being noted.
+    pub fn touched(&self) -> Vec<RunKey> {
+        lock(&self.shared.data).touched.replace(Vec::new()).unwrap_or_default()
+    }
+
     /// Lets every call fail until it is opened again.
     pub fn shut(&self) {
         lock(&self.shared.faults).is_shut = true;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Fence, RunKey, RunStatus};
 
 use super::data::Data;
@@ -30,7 +31,8 @@ impl Data {
 
     /// Whether a tz database is not older than the newest one seen.
     fn may_plan(&self, version: &str) -> bool {
-        self.tz_versions.get(&self.tz).is_none_or(|newest| version >= newest.as_str())
+        !holds(Rule::OlderRulesDoNotPlan)
+            || self.tz_versions.get(&self.tz).is_none_or(|newest| version >= newest.as_str())
     }
 
     pub(super) fn join(&mut self, node: Node) -> Joined {
@@ -112,7 +114,7 @@ impl Data {
     pub(super) fn check_lease(&self, fence: Fence) -> Result<(), Error> {
         let now = self.now();
         let is_living = self.nodes.get(&fence).is_some_and(|node| node.is_alive(now));
-        if is_living { Ok(()) } else { Err(Error::LeaseLost) }
+        if is_living || !holds(Rule::LeaseBeforeWrite) { Ok(()) } else { Err(Error::LeaseLost) }
     }
 
     pub(super) fn hand_back(&mut self, attempts: &[Attempt]) {
@@ -130,7 +132,8 @@ impl Data {
         self.check_lease(fence)?;
         let now = self.now();
         let is_dead = |holder: &Fence| !self.nodes.get(holder).is_some_and(|node| node.is_alive(now));
-        let orphans = self.in_flight.iter().filter(|(holder, _)| is_dead(holder)).take(limit);
+        let orphans = self.in_flight.iter().filter(|(holder, _)| is_dead(holder) && holds(Rule::TakeOver));
+        let orphans = orphans.take(limit);
         let orphans: Vec<(Fence, RunKey)> = orphans.copied().collect();
         let mut taken = Vec::with_capacity(orphans.len());
         for (held_by, key) in orphans {

@@ -1,6 +1,7 @@
 //! Planning: schedules that come near, and plans written against their cursor.
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{LateRow, Origin, RunStatus, Schedule, ScheduleKey};
 use punctual_time::Anchor;
 
@@ -109,7 +110,7 @@ impl Data {
     }
 
     pub(super) fn commit_plans(&mut self, batch: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
-        if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
+        if let Some((_, Kept::Commits(answer))) = self.batch(batch) {
             return Ok(answer.clone());
         }
         self.check_lease(batch.fence)?;
@@ -123,9 +124,9 @@ impl Data {
         let is_living =
             self.schedules.get(&commit.schedule).is_some_and(|schedule| schedule.deleted_at.is_none());
         let is_present = self.states.get(&commit.schedule).is_some_and(|state| {
-            state.version == commit.definition.version
-                && state.cursor == commit.from
-                && state.status.is_active()
+            (state.version == commit.definition.version || !holds(Rule::VersionGuard))
+                && (state.cursor == commit.from || !holds(Rule::CursorGuard))
+                && (state.status.is_active() || !holds(Rule::ActiveGuard))
         });
         if !is_living || !is_present {
             return Commit::Stale;

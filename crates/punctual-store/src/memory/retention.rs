@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Origin, RunKey, RunStatus, ScheduleKey};
 
 use super::data::Data;
@@ -56,6 +57,9 @@ impl Data {
         }
         retained.events = self.retain_events(&mut step);
         retained.is_more = step.is_more;
+        // Runs name their node, so a node is known as long as they are.
+        let longest = retention.runs.max(retention.failures);
+        self.nodes.retain(|_, node| now.duration_since(node.lease_until) <= longest);
         self.batches.retain(|_, (at, _)| now.duration_since(*at) <= ANSWERS_KEPT);
         self.requests.retain(|_, request| now.duration_since(request.at) <= REQUESTS_KEPT);
         let unread = |at: Timestamp| now.duration_since(at) <= retention.runs;
@@ -146,7 +150,7 @@ impl Data {
             return;
         }
         let (place, first) = (*place, place.1);
-        digest.count += range.count;
+        digest.count += if holds(Rule::DigestsCount) { range.count } else { 0 };
         for (status, count) in counts {
             digest.counts.entry(status.name()).or_insert((status, 0)).1 += count;
         }

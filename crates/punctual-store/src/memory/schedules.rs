@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Cursor, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey, Status};
 
 use super::data::Data;
@@ -187,7 +188,8 @@ impl Data {
         let key = turn.schedule;
         let record = self.living(scope, key)?.clone();
         let state = &self.states[&key];
-        if record.version != turn.version || state.cursor != turn.from {
+        let is_meant = record.version == turn.version && state.cursor == turn.from;
+        if !is_meant && holds(Rule::ChangeGuard) {
             return Ok(false);
         }
         let name = turn.definition.as_ref().map_or(&record.name, |definition| &definition.name).clone();
@@ -260,6 +262,7 @@ impl Data {
         self.living(scope, wish.schedule)?;
         if wish.row.origin == Origin::Manual
             && let Some(first) = self.requested.get(&(wish.schedule, wish.row.nonce.clone()))
+            && holds(Rule::OneRunPerRequest)
         {
             return Ok(Err(*first));
         }

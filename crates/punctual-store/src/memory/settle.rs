@@ -21,7 +21,7 @@ struct Again<'a> {
 
 impl Data {
     pub(super) fn mark_running(&mut self, batch: Batch, started: &[Started]) -> Result<Vec<Commit>, Error> {
-        if let Some((_, Kept::Commits(answer))) = self.batches.get(&batch.id.0) {
+        if let Some((_, Kept::Commits(answer))) = self.batch(batch) {
             return Ok(answer.clone());
         }
         self.check_lease(batch.fence)?;
@@ -46,7 +46,7 @@ impl Data {
     }
 
     pub(super) fn settle(&mut self, batch: Batch, reports: &[Report]) -> Vec<Settled> {
-        if let Some((_, Kept::Settled(answer))) = self.batches.get(&batch.id.0) {
+        if let Some((_, Kept::Settled(answer))) = self.batch(batch) {
             return answer.clone();
         }
         let answer: Vec<Settled> = reports.iter().map(|report| self.settle_one(batch, report)).collect();

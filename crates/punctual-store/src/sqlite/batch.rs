@@ -3,7 +3,7 @@
 use rusqlite::params;
 
 use super::connection::Db;
-use super::{now, sql};
+use super::sql;
 use crate::stored::{answer_of, read_answer};
 use crate::{Batch, Commit, Error};
 
@@ -17,7 +17,7 @@ pub(super) fn once(
     if let Some(answer) = answered(db, batch)? {
         return Ok(answer);
     }
-    if db.value::<i64>(sql!("is_living"), params![batch.fence.0, now().as_microsecond()])?.is_none() {
+    if db.value::<i64>(sql!("is_living"), params![batch.fence.0, db.now().as_microsecond()])?.is_none() {
         return Err(Error::LeaseLost);
     }
     let commits = work()?;

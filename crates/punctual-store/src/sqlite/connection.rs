@@ -6,9 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use punctual_plan::{Schedule, ScheduleKey};
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row};
 
+use super::clock::Clock;
 use super::decode::column;
 use super::{Access, sql};
 use crate::cache::{Definitions, Known, Stamp};
@@ -150,13 +152,20 @@ fn set(connection: &Connection, name: &str, value: impl rusqlite::ToSql) -> Resu
 pub(super) struct Db {
     pub(super) connection: Connection,
     pub(super) definitions: Arc<Definitions>,
+    clock: Clock,
     /// What marks the shared things of orgs, while nothing that is read can change.
     stamps: RefCell<Option<HashMap<i64, Stamp>>>,
 }
 
 impl Db {
-    pub(super) fn new(connection: Connection, definitions: &Arc<Definitions>) -> Self {
-        Self { connection, definitions: Arc::clone(definitions), stamps: RefCell::default() }
+    pub(super) fn new(connection: Connection, definitions: &Arc<Definitions>, clock: &Clock) -> Self {
+        let (definitions, clock) = (Arc::clone(definitions), clock.clone());
+        Self { connection, definitions, clock, stamps: RefCell::default() }
+    }
+
+    /// The present.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Does what happens in one read transaction: what is shared is looked at once, not for every definition.

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use super::audit::{About, record};
 use super::connection::{Db, rows};
 use super::decode::{column, instant, maybe_instant};
-use super::{actor_of, listed, now, org_of, page_rows, sql};
+use super::{actor_of, listed, org_of, page_rows, sql};
 use crate::stored::Limits;
 use crate::{Answer, Answered, Cut, Document, DocumentKind, Error, Listed, NewDocument, Scope, Token};
 
@@ -92,7 +92,7 @@ pub(super) fn remove(db: &Db, scope: &Scope, kind: DocumentKind, name: &str) -> 
         if kind == DocumentKind::Limits {
             db.change(sql!("forget_org_use"), [org.0])?;
         }
-        note(db, scope, &Deed { org, kind, name, done: "removed", at: now() })?;
+        note(db, scope, &Deed { org, kind, name, done: "removed", at: db.now() })?;
     }
     Ok(is_removed)
 }

@@ -6,7 +6,7 @@ use rusqlite::{Connection, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
 use super::connection::doing;
-use super::{now, sql};
+use super::{clock, sql};
 use crate::Error;
 use crate::stored::hex;
 
@@ -103,7 +103,7 @@ pub(super) fn copy_into(connection: &Connection, path: &Path) -> Result<(), Erro
 
 fn apply(transaction: &Connection, migration: &Migration) -> Result<(), Error> {
     transaction.execute_batch(migration.text).map_err(doing("creating the schema"))?;
-    let applied_at = now().as_microsecond();
+    let applied_at = clock::host().as_microsecond();
     let row = params![migration.version, migration.name, checksum(migration.text), applied_at];
     transaction.execute(sql!("insert_migration"), row).map_err(doing("creating the schema"))?;
     Ok(())

@@ -10,6 +10,7 @@ mod breakers;
 mod change;
 mod check;
 mod checkpoint;
+mod clock;
 mod connection;
 mod create;
 mod decode;
@@ -46,6 +47,7 @@ use jiff::Timestamp;
 use crate::cache::Definitions;
 use crate::{Cut, Error, Listed, Scope, Shards, Whose};
 use checkpoint::Checkpointer;
+use clock::Clock;
 use connection::Db;
 use lock::ServeLock;
 use reader::Reader;
@@ -79,6 +81,7 @@ pub struct Sqlite {
     lister: Reader,
     /// Parsed definitions, shared by all threads.
     definitions: Arc<Definitions>,
+    clock: Clock,
     /// Up to which schedule retention has counted rows.
     counted_through: AtomicI64,
     _checkpointer: Option<Checkpointer>,
@@ -100,12 +103,12 @@ impl Sqlite {
         };
         let mut connection = connection::writable(path, access)?;
         migrate::run(&mut connection, path, migrate::MIGRATIONS)?;
-        let definitions = Arc::new(Definitions::for_access(access));
-        let with = |connection| Db::new(connection, &definitions);
+        let (definitions, clock) = (Arc::new(Definitions::for_access(access)), Clock::default());
+        let with = |connection| Db::new(connection, &definitions, &clock);
         let db = with(connection);
         let checkpointer = match access {
             Access::Serve => {
-                db.change(sql!("leave_all"), [now().as_microsecond()])?;
+                db.change(sql!("leave_all"), [db.now().as_microsecond()])?;
                 Some(Checkpointer::start(path)?)
             }
             Access::Visit => None,
@@ -116,10 +119,16 @@ impl Sqlite {
             reader: Reader::start(with(connection::readable(path, access)?)),
             lister: Reader::start(with(connection::readable(path, access)?)),
             definitions: Arc::clone(&definitions),
+            clock: clock.clone(),
             counted_through: AtomicI64::new(0),
             _checkpointer: checkpointer,
             _lock: lock,
         })
+    }
+
+    /// Lets it go by another clock than the host's, as a simulation does.
+    pub fn go_by(&self, clock: impl Fn() -> Timestamp + Send + Sync + 'static) {
+        self.clock.go_by(clock);
     }
 
     /// Whether a process runs the schedules of this file now.
@@ -169,13 +178,6 @@ fn create_private(folder: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(folder)
-}
-
-/// The host's clock, in the precision that the database keeps.
-fn now() -> Timestamp {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let micros = i64::try_from(since.as_micros()).unwrap_or(i64::MAX);
-    Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
 }
 
 /// The shards that are asked for as a list of JSON; none for all.

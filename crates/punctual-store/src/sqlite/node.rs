@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use super::connection::Db;
 use super::decode::{column, instant, maybe_instant, named, tick};
-use super::{now, sql};
+use super::sql;
 use crate::stored::read_payload;
 use crate::{
     Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
@@ -15,7 +15,7 @@ use crate::{
 /// Registers a node under a new fence.
 pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
     let fence: i64 = db.value(sql!("raise_fence"), [])?.ok_or_else(|| Error::corrupt("no installation"))?;
-    let at = now();
+    let at = db.now();
     let lease_us = i64::try_from(node.lease.as_micros()).unwrap_or(i64::MAX);
     let until = at.saturating_add(node.lease).unwrap_or(Timestamp::MAX);
     let row = params![
@@ -41,7 +41,7 @@ pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
 
 /// Renews a node's lease and gives each living node its share of the shards.
 pub(super) fn heartbeat(db: &Db, fence: Fence) -> Result<Heartbeat, Error> {
-    let at = now();
+    let at = db.now();
     let renewed = db.first(sql!("renew_lease"), params![fence.0, at.as_microsecond()], |row| {
         Ok((instant(row, 0)?, column::<String>(row, 1)?))
     })?;
@@ -74,7 +74,7 @@ fn share(db: &Db, fence: Fence, living: &[i64]) -> Result<Shards, Error> {
 
 /// Gives up a node's lease and shards.
 pub(super) fn leave(db: &Db, fence: Fence) -> Result<(), Error> {
-    db.change(sql!("leave_node"), params![fence.0, now().as_microsecond()])?;
+    db.change(sql!("leave_node"), params![fence.0, db.now().as_microsecond()])?;
     db.change(sql!("free_shards"), [fence.0]).map(|_| ())
 }
 
@@ -90,7 +90,7 @@ pub(super) fn hand_back(db: &Db, attempts: &[Attempt]) -> Result<(), Error> {
 
 /// Hands over the runs in flight of nodes that are gone, to one that is not gone itself.
 pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
-    let (at, limit) = (now().as_microsecond(), i64::try_from(limit).unwrap_or(i64::MAX));
+    let (at, limit) = (db.now().as_microsecond(), i64::try_from(limit).unwrap_or(i64::MAX));
     if db.value::<i64>(sql!("is_living"), params![fence.0, at])?.is_none() {
         return Err(Error::LeaseLost);
     }

@@ -111,7 +111,7 @@ impl Sqlite {
         loop {
             let first: Option<i64> =
                 self.lister.run(|db| db.first(sql!("first_look"), [], |row| column(row, 0))).await?;
-            let near = super::now().saturating_add(NEAR).unwrap_or(Timestamp::MAX).as_microsecond();
+            let near = self.clock.now().saturating_add(NEAR).unwrap_or(Timestamp::MAX).as_microsecond();
             if first.is_none_or(|at| at > near) || Instant::now() >= until {
                 return Ok(());
             }

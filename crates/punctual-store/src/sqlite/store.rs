@@ -11,7 +11,7 @@ use crate::*;
 
 impl Store for Sqlite {
     async fn now(&self) -> Result<Timestamp, Error> {
-        Ok(super::now())
+        Ok(self.clock.now())
     }
 
     async fn decidable(&self, now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error> {

@@ -14,7 +14,7 @@ use super::create::{Kept, New, Upcoming, refused};
 use super::open::exhaust;
 use super::plan::{NewRow, Place, PlanWriter};
 use super::prepare::{PIECE_MAX, Pieces, Prepared};
-use super::{Sqlite, now, sql};
+use super::{Sqlite, sql};
 use crate::stored::{payload_text, status_detail};
 use crate::text::Text;
 use crate::{Error, INSTALLATION, ScheduleWrite, Scope, Write, Written};
@@ -26,7 +26,7 @@ pub(super) fn org(db: &Db, scope: &Scope, org_id: &str) -> Result<OrgKey, Error>
         (Scope::Engine, Some(key)) => Ok(OrgKey(key)),
         (Scope::Org { org, .. }, Some(key)) if org.0 == key => Ok(*org),
         (Scope::Engine, None) if !org_id.is_empty() => {
-            db.change(sql!("insert_org"), params![org_id, now().as_microsecond()])?;
+            db.change(sql!("insert_org"), params![org_id, db.now().as_microsecond()])?;
             Ok(OrgKey(db.inserted()))
         }
         _ => Err(Error::NotFound { what: format!("of an org `{org_id}`") }),

@@ -319,6 +319,7 @@ fn data_version(db: &Db) -> Option<i64> {
 mod tests {
     use super::*;
     use crate::cache::Definitions;
+    use crate::sqlite::clock::Clock;
     use crate::sqlite::{Access, connection};
 
     fn writer(set_up: &str) -> (tempfile::TempDir, Writer) {
@@ -326,7 +327,14 @@ mod tests {
         let connection = connection::writable(&folder.path().join("t.db"), Access::Visit).unwrap();
         connection.execute_batch("CREATE TABLE t (x)").unwrap();
         connection.execute_batch(set_up).unwrap();
-        (folder, Writer::start(Db::new(connection, &Arc::new(Definitions::for_access(Access::Visit)))))
+        (
+            folder,
+            Writer::start(Db::new(
+                connection,
+                &Arc::new(Definitions::for_access(Access::Visit)),
+                &Clock::default(),
+            )),
+        )
     }
 
     async fn run(writer: &Writer, statement: &'static str) -> Result<(), Error> {

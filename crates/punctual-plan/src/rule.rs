@@ -1,0 +1,137 @@
+//! Rules that a test can take out, to see whether anything notices.
+//!
+//! Each rule of the ledger that closes a hole asks [`holds`] where it is kept. With the feature `rule-switches`, which only
+//! tests have, one of them can be switched off for a thread; without it the answer is always yes, and the
+//! question costs nothing.
+
+use crate::name::named;
+
+named! {
+    /// A rule that can be taken out.
+    Rule {
+        /// What settles the awaited thing wakes the row in the same transaction.
+        WakeTheWaiting = "wake_the_waiting",
+        /// A run that nobody answers for is ended after its time.
+        EndTheUnanswered = "end_the_unanswered",
+        /// A skip that is known ahead is applied at its instant, not before.
+        NothingEndsAhead = "nothing_ends_ahead",
+        /// A window suppresses the ticks in it.
+        WindowsSuppress = "windows_suppress",
+        /// A second request with the same key gives the first one's run.
+        OneRunPerRequest = "one_run_per_request",
+        /// One row per instant, schedule, origin and nonce.
+        OneRowPerTick = "one_row_per_tick",
+        /// Planning time is never before what was decided already.
+        DecideOnce = "decide_once",
+        /// A plan counts only while the cursor stands where it was made.
+        CursorGuard = "cursor_guard",
+        /// A plan counts only under the version that it was made of.
+        VersionGuard = "version_guard",
+        /// A plan counts only while the schedule is active.
+        ActiveGuard = "active_guard",
+        /// A tick fires between the midpoints to its neighbours.
+        BetweenMidpoints = "between_midpoints",
+        /// What was let fire late is never caught up again.
+        CatchUpOnce = "catch_up_once",
+        /// Late rows and the unplanned stretch are one decision.
+        CatchUpAsOne = "catch_up_as_one",
+        /// A late row that does not fire ends with its stretch.
+        LateRowsEnd = "late_rows_end",
+        /// Many equal non-fires are ranges with exact counts.
+        ExactRanges = "exact_ranges",
+        /// What is late within the grace period is not missed.
+        Grace = "grace",
+        /// A change removes the rows that are still to come.
+        ChangeRemoves = "change_removes",
+        /// A change ends the rows that have come.
+        ChangeEnds = "change_ends",
+        /// Leaving `active` cancels pending retries.
+        LeavingCancelsRetries = "leaving_cancels_retries",
+        /// A tick that fired early belongs to the version that fired it.
+        EarlyBelongsToItsVersion = "early_belongs_to_its_version",
+        /// Ticks that nobody planned end with the change.
+        ChangeAccounts = "change_accounts",
+        /// A change counts only on the version and cursor that it was decided on.
+        ChangeGuard = "change_guard",
+        /// A node with an older tz database does not plan.
+        OlderRulesDoNotPlan = "older_rules_do_not_plan",
+        /// `max_runs` is counted inside the admission.
+        MaxRunsInAdmission = "max_runs_in_admission",
+        /// At most one run in flight where runs take turns, by a claim.
+        LaneClaim = "lane_claim",
+        /// At most one run per guard key, by a claim.
+        GuardClaim = "guard_claim",
+        /// A run in flight is met by the overlap policy.
+        OverlapPolicy = "overlap_policy",
+        /// A row is admitted only while it is open and at the attempt that was judged.
+        AdmitOpenRows = "admit_open_rows",
+        /// Nothing is admitted before its instant.
+        NeverEarly = "never_early",
+        /// What could not start in time is skipped.
+        StartDeadline = "start_deadline",
+        /// Only what is admitted in a committed transaction is launched.
+        LaunchAfterCommit = "launch_after_commit",
+        /// Nothing is launched without a certain lease.
+        LeaseBeforeLaunch = "lease_before_launch",
+        /// Nothing is written by a node whose lease is over.
+        LeaseBeforeWrite = "lease_before_write",
+        /// Each launch is noted in the journal before it happens.
+        JournalBeforeLaunch = "journal_before_launch",
+        /// What is in the journal is in doubt after a restart, not launched again as the same attempt.
+        JournalIsHeard = "journal_is_heard",
+        /// A run in doubt is given up where it may be delivered at most once.
+        AtMostOnce = "at_most_once",
+        /// A report counts only under the fence that the run carries.
+        FenceOfTheRow = "fence_of_the_row",
+        /// An answer counts once.
+        EndsStay = "ends_stay",
+        /// A batch that is sent again is done once.
+        BatchOnce = "batch_once",
+        /// A tick that starts ends the pending retries before it.
+        SupersedeRetries = "supersede_retries",
+        /// Runs of dead nodes are taken over.
+        TakeOver = "take_over",
+        /// Rows that are late are anybody's.
+        RepairSweep = "repair_sweep",
+        /// A node goes by the database's clock.
+        DatabaseClock = "database_clock",
+        /// Whoever follows a run gets one of its own with its end.
+        ChainWithTheEnd = "chain_with_the_end",
+        /// Retention leaves digests with exact counts.
+        DigestsCount = "digests_count",
+        /// The audit log is sealed in its order.
+        SealInOrder = "seal_in_order",
+        /// A schedule whose runs are used up plans nothing more.
+        SpentPlansNothing = "spent_plans_nothing",
+    }
+}
+
+#[cfg(feature = "rule-switches")]
+std::thread_local! {
+    static OUT: core::cell::Cell<Option<Rule>> = const { core::cell::Cell::new(None) };
+}
+
+/// Takes a rule out for this thread, or puts it back.
+#[cfg(feature = "rule-switches")]
+pub fn take_out(rule: Option<Rule>) {
+    OUT.set(rule);
+}
+
+/// Whether a rule is kept.
+#[cfg(feature = "rule-switches")]
+pub fn holds(rule: Rule) -> bool {
+    OUT.get() != Some(rule)
+}
+
+/// Whether a rule is kept: outside of tests, always.
+///
+/// ```
+/// use punctual_plan::rule::{Rule, holds};
+///
+/// assert!(Rule::ALL.iter().all(|rule| holds(*rule)));
+/// ```
+#[cfg(not(feature = "rule-switches"))]
+#[inline(always)]
+pub const fn holds(_: Rule) -> bool {
+    true
+}

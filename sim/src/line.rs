@@ -1,0 +1,244 @@
+//! The line from a node to the database: calls take time, fail, or are done and go unanswered, as the story says.
+//!
+//! After each commit the oracle sees the rows that it wrote, before anybody else does anything.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey, Verdict};
+use punctual_store::*;
+
+use crate::hub::{Call, Course, Fate, Hub};
+
+/// A node's way to the database.
+#[derive(Clone)]
+pub(crate) struct Line {
+    /// What the story shares.
+    pub(crate) hub: Arc<Hub>,
+    /// Whose line it is.
+    pub(crate) node: usize,
+    /// After how long it looks for changes that it did not hear of.
+    pub(crate) look_every: Duration,
+}
+
+impl Line {
+    async fn read<T>(
+        &self,
+        doing: &'static str,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let Course { before, after, fate } = self.hub.course(self.node, Call::Read);
+        pass(before).await;
+        if fate == Fate::Fails || self.hub.is_away(self.node) {
+            return Err(failed(doing));
+        }
+        let answer = self.hub.at_once(work);
+        pass(after).await;
+        answer
+    }
+
+    async fn write<T>(
+        &self,
+        doing: &'static str,
+        work: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        self.write_and(doing, work, |_| {}).await
+    }
+
+    /// Commits, lets somebody hear the true answer, and lets the oracle look.
+    async fn write_and<T>(
+        &self,
+        doing: &'static str,
+        work: impl Future<Output = Result<T, Error>>,
+        heard: impl FnOnce(&T),
+    ) -> Result<T, Error> {
+        let Course { before, after, fate } = self.hub.course(self.node, Call::Write);
+        pass(before).await;
+        if fate == Fate::Fails || self.hub.is_away(self.node) {
+            return Err(failed(doing));
+        }
+        let answer = self.hub.at_once(work);
+        if let Ok(answer) = &answer {
+            heard(answer);
+        }
+        self.hub.look();
+        pass(after).await;
+        // A line that was cut meanwhile brings no answer.
+        match fate == Fate::Unanswered || (!after.is_zero() && self.hub.is_away(self.node)) {
+            true => Err(Error::Unanswered { doing }),
+            false => answer,
+        }
+    }
+
+    fn wrote(&self, fence: Fence, doing: &str) {
+        let moment = self.hub.moment();
+        self.hub.state().oracle.wrote(moment, fence, doing);
+    }
+
+    async fn admitted(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
+        let judged: Vec<(RunKey, Verdict)> =
+            admissions.iter().map(|one| (one.admission.run, one.admission.verdict.clone())).collect();
+        let work = self.hub.store.admit(batch, admissions);
+        self.write_and("admitting", work, |commits| {
+            let started = judged.iter().zip(commits).filter(|(_, commit)| **commit == Commit::Done);
+            self.hub.look();
+            for ((run, verdict), _) in started {
+                if *verdict == Verdict::Start {
+                    let mut state = self.hub.state();
+                    state.oracle.admitted(*run, batch.now);
+                    state.oracle.held(*run, batch.fence);
+                }
+            }
+        })
+        .await
+    }
+
+    async fn reported(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
+        let said = reports.clone();
+        self.write_and("settling", self.hub.store.settle(batch, reports), |settled| {
+            let moment = self.hub.moment();
+            let mut state = self.hub.state();
+            for (report, settled) in said.iter().zip(settled) {
+                state.oracle.settled(moment, report, settled);
+            }
+        })
+        .await
+    }
+}
+
+/// Lets virtual time pass, if there is any.
+async fn pass(duration: Duration) {
+    if !duration.is_zero() {
+        tokio::time::sleep(duration).await;
+    }
+}
+
+/// What a database says that is not there.
+fn failed(doing: &'static str) -> Error {
+    let source = Arc::new(std::io::Error::other("the line is down"));
+    Error::Database { doing, source, is_transient: true }
+}
+
+/// Calls that only go through the line.
+macro_rules! through {
+    ($($kind:ident $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
+        impl Store for Line {
+            $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, Error> {
+                self.$kind(stringify!($name), self.hub.store.$name($($argument),*)).await
+            })+
+
+            async fn now(&self) -> Result<Timestamp, Error> {
+                let hub = &self.hub;
+                self.read("now", async { Ok(hub.now()) }).await
+            }
+
+            async fn changed(&self) {
+                // Whoever hears nothing looks again after a while, as behind a pooler that swallows notifications.
+                tokio::select! {
+                    biased;
+                    () = self.hub.changed.notified() => {}
+                    () = tokio::time::sleep(self.look_every) => {}
+                }
+            }
+
+            async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
+                self.admitted(batch, admissions).await
+            }
+
+            async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
+                self.reported(batch, reports).await
+            }
+
+            async fn join(&self, node: Node) -> Result<Joined, Error> {
+                let lease = node.lease;
+                self.write_and("joining", self.hub.store.join(node), |joined| {
+                    let until = self.hub.now().saturating_add(lease).unwrap_or(Timestamp::MAX);
+                    self.hub.state().oracle.leased(joined.fence, until);
+                })
+                .await
+            }
+
+            async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
+                self.write_and("renewing the lease", self.hub.store.heartbeat(fence), |heartbeat| {
+                    self.wrote(fence, "a heartbeat");
+                    self.hub.state().oracle.leased(fence, heartbeat.lease_until);
+                })
+                .await
+            }
+
+            async fn leave(&self, fence: Fence) -> Result<(), Error> {
+                self.write_and("leaving", self.hub.store.leave(fence), |()| self.hub.state().oracle.left(fence)).await
+            }
+
+            async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
+                self.write_and("taking over", self.hub.store.take_over(fence, limit), |orphans| {
+                    self.wrote(fence, "a take-over");
+                    let mut state = self.hub.state();
+                    orphans.iter().for_each(|orphan| state.oracle.held(orphan.launch.run, fence));
+                })
+                .await
+            }
+
+            /// A file's retention waits on clocks that stand still here.
+            async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
+                match &*self.hub.store {
+                    AnyStore::Memory(_) => self.write("retaining", self.hub.store.retain(retention, now)).await,
+                    _ => Ok(Retained::default()),
+                }
+            }
+        }
+    };
+}
+
+through! {
+    read plannable(ask: Ask) -> PlannableBatch;
+    read decidable(now: Timestamp, schedules: Vec<ScheduleKey>) -> PlannableBatch;
+    write commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
+    read due(ask: Ask) -> DueBatch;
+    write mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
+    write hand_back(attempts: Vec<Attempt>) -> ();
+    write sequence_outbox() -> u64;
+    read outbox(scope: Scope, after: i64, limit: usize) -> Vec<OutboxRow>;
+    write acknowledge_outbox(scope: Scope, through: i64) -> u64;
+    write seal_audit(limit: usize) -> Vec<SealedThrough>;
+    write pause_invalid(now: Timestamp, schedules: Vec<ScheduleKey>) -> usize;
+    read ended(attempts: Vec<Attempt>) -> Vec<RunKey>;
+    write note(at: Timestamp, event: Event) -> ();
+    write note_output(fence: Fence, shown: Vec<Shown>) -> ();
+    write lease(scope: Scope, worker: Worker) -> Vec<Leased>;
+    write extend_lease(scope: Scope, held: Held) -> Commit;
+    write entrust(fence: Fence, entrusted: Entrusted) -> Commit;
+    write begin(scope: Scope, begun: Begun) -> Commit;
+    write org(scope: Scope, org_id: String) -> OrgKey;
+    write write_schedules(scope: Scope, writes: Vec<ScheduleWrite>) -> Vec<Result<Written, Error>>;
+    read schedule(scope: Scope, selector: Selector) -> Option<ScheduleRow>;
+    read open_rows(scope: Scope, schedule: ScheduleKey) -> Vec<OpenRow>;
+    read schedules(scope: Scope, filter: ScheduleFilter, cut: Cut) -> Listed<ScheduleRow>;
+    read versions(scope: Scope, schedule: ScheduleId) -> Vec<VersionRow>;
+    read users_of(scope: Scope, kind: UseKind, name: String) -> Vec<ScheduleKey>;
+    read runs(scope: Scope, filter: RunFilter, cut: Cut) -> Listed<RunRow>;
+    read run(scope: Scope, run: RunKey) -> Option<RunRow>;
+    read ranges(scope: Scope, filter: RunFilter, cut: Cut) -> Listed<RangeRow>;
+    read audit(scope: Scope, filter: AuditFilter, cut: Cut) -> Listed<AuditRow>;
+    read verify_audit(scope: Scope) -> Chain;
+    write put_document(scope: Scope, document: NewDocument) -> Document;
+    read document(scope: Scope, kind: DocumentKind, name: String) -> Option<Document>;
+    read documents(scope: Scope, kind: DocumentKind, cut: Cut) -> Listed<Document>;
+    write remove_document(scope: Scope, kind: DocumentKind, name: String) -> bool;
+    write put_token(scope: Scope, token: Token) -> ();
+    read token(hash: String) -> Option<(OrgKey, Token)>;
+    read tokens(scope: Scope) -> Vec<Token>;
+    write answer_once(scope: Scope, answer: Answer) -> Answered;
+    read breakers(scope: Scope) -> Vec<BreakerRow>;
+    read transitions(scope: Scope, target: String, limit: u32) -> Vec<TransitionRow>;
+    write reset_breaker(scope: Scope, target: String, now: Timestamp) -> bool;
+    read nodes() -> Vec<NodeRow>;
+    read stats(scope: Scope, now: Timestamp) -> Stats;
+    write cancel_runs(scope: Scope, cancellation: Cancellation) -> Vec<Commit>;
+    read status() -> DatabaseStatus;
+    read check() -> Vec<Finding>;
+    read read_table(table: Table, after: Option<Vec<Cell>>, limit: usize) -> Vec<Vec<Cell>>;
+    write write_table(table: Table, rows: Vec<Vec<Cell>>) -> ();
+}

@@ -1,0 +1,190 @@
+//! Tells stories: one by its seed, or many on all cores.
+//!
+//! `punctual-sim SEED`, or `punctual-sim --seeds A..B [--store memory|sqlite] [--days N] [--threads N]`.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
+
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use punctual_sim::{Keeping, Measure, Story, Totals, brief, shrink, story, tell};
+
+/// Over so many seeds every kind of fault has to have happened.
+const ALL_KINDS_FROM: u64 = 100;
+
+const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS]";
+
+/// What is asked for.
+struct Asked {
+    from: u64,
+    to: u64,
+    /// Which stories are kept in a file.
+    store: Store,
+    measure: Measure,
+    threads: usize,
+    progress: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Store {
+    Memory,
+    Sqlite,
+    /// A tenth of the stories in files.
+    Mixed,
+}
+
+impl Asked {
+    fn keeping(&self, seed: u64) -> Keeping {
+        match self.store {
+            Store::Memory => Keeping::Memory,
+            Store::Sqlite => Keeping::Sqlite,
+            Store::Mixed if seed.is_multiple_of(10) => Keeping::Sqlite,
+            Store::Mixed => Keeping::Memory,
+        }
+    }
+
+    fn story(&self, seed: u64) -> Story {
+        story(seed, self.keeping(seed), self.measure)
+    }
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match parse(&words) {
+        Ok(asked) => run(&asked),
+        Err(problem) => {
+            eprintln!("error: {problem}\n{USAGE}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Result<Asked, String> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut asked = Asked {
+        from: 0,
+        to: 0,
+        store: Store::Memory,
+        measure: Measure::Usual,
+        threads: cores,
+        progress: None,
+    };
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        let mut value = || rest.next().ok_or_else(|| format!("`{word}` wants a value"));
+        match word.as_str() {
+            "--seeds" => {
+                let range = value()?;
+                let (from, to) = range.split_once("..").ok_or_else(|| format!("`{range}` is not `A..B`"))?;
+                (asked.from, asked.to) = (number(from)?, number(to)?);
+            }
+            "--store" => {
+                asked.store = match value()?.as_str() {
+                    "memory" => Store::Memory,
+                    "sqlite" => Store::Sqlite,
+                    "mixed" => Store::Mixed,
+                    other => return Err(format!("there is no store `{other}`")),
+                };
+            }
+            "--days" => asked.measure = Measure::Days(u32::try_from(number(value()?)?).unwrap_or(u32::MAX)),
+            "--threads" => asked.threads = usize::try_from(number(value()?)?).unwrap_or(1).max(1),
+            "--progress" => asked.progress = Some(number(value()?)?),
+            seed => {
+                asked.from = number(seed)?;
+                asked.to = asked.from.saturating_add(1);
+            }
+        }
+    }
+    if asked.from >= asked.to { Err("there is no seed to tell".to_owned()) } else { Ok(asked) }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a number"))
+}
+
+fn run(asked: &Asked) -> ExitCode {
+    let begun = Instant::now();
+    let (totals, next, is_over) =
+        (Mutex::new(Totals::default()), AtomicU64::new(asked.from), AtomicBool::new(false));
+    let failed = Mutex::new(None);
+    std::thread::scope(|scope| {
+        for _ in 0..asked.threads {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= asked.to {
+                        return;
+                    }
+                    let told = tell(&asked.story(seed));
+                    let mut totals = totals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                    totals.add(&told.totals);
+                    if let Some(every) = asked.progress.filter(|every| totals.stories.is_multiple_of(*every))
+                    {
+                        let _ = every;
+                        println!("{:.0} s: {totals}", begun.elapsed().as_secs_f64());
+                    }
+                    if !told.broken.is_empty() {
+                        is_over.store(true, Ordering::Relaxed);
+                        let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                        failed.get_or_insert((seed, told.broken));
+                    }
+                }
+            });
+        }
+    });
+    let totals = totals.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    report(asked, &totals, begun);
+    match failed {
+        Some((seed, broken)) => {
+            complain(asked, seed, &broken);
+            ExitCode::FAILURE
+        }
+        None => every_kind(asked, &totals),
+    }
+}
+
+fn report(asked: &Asked, totals: &Totals, begun: Instant) {
+    let took = begun.elapsed().as_secs_f64();
+    print!("{totals}");
+    let days = totals.simulated.as_secs_f64() / 86_400.0;
+    println!(
+        "{took:.1} s on {} threads: {:.2} simulated days, {:.0} ticks and {:.0} crashes a second",
+        asked.threads,
+        days / took,
+        totals.ticks as f64 / took,
+        totals.of("crash") as f64 / took
+    );
+}
+
+fn every_kind(asked: &Asked, totals: &Totals) -> ExitCode {
+    let missing = totals.missing();
+    if asked.to - asked.from < ALL_KINDS_FROM || missing.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    eprintln!(
+        "error: these never happened: {}\nhint: a fault that is never made proves nothing",
+        missing.join(", ")
+    );
+    ExitCode::FAILURE
+}
+
+/// Says what is wrong with a story, and the shortest one that was found which is as wrong.
+fn complain(asked: &Asked, seed: u64, broken: &[String]) {
+    println!("\nseed {seed} breaks its promises:");
+    broken.iter().for_each(|what| println!("  {what}"));
+    println!("shrinking it…");
+    let least = shrink(&asked.story(seed));
+    println!("the shortest story that was found, beginning {}, on {} nodes:", least.begins, least.nodes);
+    for sketch in &least.sketches {
+        println!("  has {}", brief(sketch));
+    }
+    for deed in &least.deeds {
+        println!("  {deed}");
+    }
+    println!("it breaks:");
+    tell(&least).broken.iter().for_each(|what| println!("  {what}"));
+    eprintln!("error: seed `{seed}` breaks a promise\nhint: `cargo xtask sim {seed}` tells it again");
+}

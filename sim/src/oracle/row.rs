@@ -1,0 +1,164 @@
+//! Rows: what becomes of a run, from one look at it to the next.
+
+use punctual_plan::{Origin, Run, RunKey, RunState, RunStatus};
+use punctual_store::RunRow;
+
+use super::known::{Seen, floor};
+use super::{Following, Grain, Moment, Oracle};
+use crate::sketch::Beat;
+
+/// Requests whose run goes beside whatever is in flight have a key that begins so.
+pub(crate) const FORCED: &str = "forced-";
+
+impl Oracle {
+    /// A row of the ledger was written or taken away.
+    pub(crate) fn observe(&mut self, moment: Moment, key: RunKey, row: Option<&RunRow>) {
+        match (self.runs.remove(&key), row) {
+            (None, None) => {}
+            (Some(seen), None) => self.vanished(moment, key, &seen),
+            (None, Some(row)) => self.appeared(moment, key, &row.run),
+            (Some(seen), Some(row)) => self.moved(moment, seen, row),
+        }
+    }
+
+    fn vanished(&mut self, moment: Moment, key: RunKey, seen: &Seen) {
+        if let Some(known) = self.schedules.get_mut(&seen.schedule).filter(|_| seen.origin == Origin::Tick) {
+            known.rows.remove(&seen.tick);
+        }
+        let is_ahead =
+            seen.status == RunStatus::Scheduled && (seen.tick > floor(moment.db) || self.is_stepped(moment));
+        if !is_ahead && !seen.status.is_terminal() {
+            self.complain(moment, format!("1: {key} of tick {} vanished while {}", seen.tick, seen.status));
+        }
+    }
+
+    fn appeared(&mut self, moment: Moment, key: RunKey, run: &Run) {
+        let Some(known) = self.schedules.get_mut(&run.schedule) else {
+            // A schedule is written with its first rows; it is learnt of right after.
+            return;
+        };
+        let tick = run.scheduled_for.as_second();
+        let is_new = run.origin != Origin::Tick || known.rows.insert(tick);
+        let follows = (run.origin == Origin::Chained).then(|| upstream_of(&run.nonce)).flatten();
+        known.followed.extend(follows);
+        let seen = Seen {
+            schedule: run.schedule,
+            origin: run.origin,
+            tick,
+            fire_at: run.fire_at,
+            version: run.version,
+            status: RunStatus::Scheduled,
+            attempt: 0,
+            launched: 0,
+            holder: None,
+            flew: None,
+            is_forced: run.nonce.starts_with(FORCED),
+            guard: None,
+            lane: None,
+        };
+        if !is_new {
+            self.complain(
+                moment,
+                format!("2: two rows for tick {} of {}", run.scheduled_for, run.schedule.0),
+            );
+        }
+        if run.scheduled_for.subsec_nanosecond() != 0 {
+            self.complain(moment, format!("1: {key} stands for {}, no whole second", run.scheduled_for));
+        }
+        self.follow_to(moment, seen, run);
+    }
+
+    fn moved(&mut self, moment: Moment, mut seen: Seen, row: &RunRow) {
+        let run = &row.run;
+        let is_same = seen.tick == run.scheduled_for.as_second()
+            && (seen.version, seen.origin) == (run.version, run.origin);
+        if !is_same {
+            self.complain(moment, format!("4: {} is not what it was: {run:?}", run.key));
+        }
+        let is_decided = seen.status != RunStatus::Scheduled;
+        if seen.fire_at != run.fire_at && is_decided && self.grain == Grain::Fine {
+            self.complain(moment, format!("6: {} fires at another time while {}", run.key, seen.status));
+        }
+        seen.fire_at = run.fire_at;
+        self.follow_to(moment, seen, run);
+    }
+
+    /// Judges the way from one state to the next and remembers it.
+    fn follow_to(&mut self, moment: Moment, mut seen: Seen, run: &Run) {
+        let (before, now) = (seen.status, run.state.status());
+        let is_possible = match self.grain {
+            Grain::Fine => may_become(before, now),
+            Grain::Coarse => !before.is_terminal() || now == before,
+        };
+        if !is_possible {
+            self.complain(moment, format!("4: {} was {before} and is {now}", run.key));
+        }
+        let attempt = match run.state {
+            RunState::Enqueued { attempt, .. } | RunState::Running { attempt, .. } => Some(attempt),
+            _ => None,
+        };
+        let is_start = attempt.is_some_and(|attempt| attempt > seen.attempt);
+        if let Some(attempt) = attempt.filter(|_| is_start) {
+            seen.attempt = attempt;
+            self.started(moment, &mut seen, run);
+        }
+        seen.status = now;
+        if before.is_in_flight() || now.is_in_flight() {
+            seen.flew = Some(moment.real);
+        }
+        if let Some(known) = self.schedules.get_mut(&seen.schedule) {
+            if !now.is_in_flight() {
+                known.in_flight.remove(&run.key);
+            }
+            let is_reached = !matches!(now, RunStatus::Scheduled | RunStatus::Waiting);
+            if seen.origin == Origin::Tick && is_reached {
+                known.reached = known.reached.max(seen.tick);
+            }
+        }
+        if now.is_terminal() && !before.is_terminal() {
+            self.ended(moment, &seen, run);
+            if before.is_in_flight() && self.grain == Grain::Fine {
+                self.lead(run, now);
+            }
+        }
+        self.runs.insert(run.key, seen);
+    }
+
+    /// Remembers who has to follow a run that ended.
+    fn lead(&mut self, run: &Run, ended: RunStatus) {
+        use punctual_plan::ChainOn;
+        let Some(upstream) = self.schedules.get(&run.schedule).map(|known| known.present().number) else {
+            return;
+        };
+        for (schedule, known) in &self.schedules {
+            let Beat::After(followed, on) = known.present().beat else { continue };
+            let is_meant = match on {
+                ChainOn::Success => ended == RunStatus::Success,
+                ChainOn::Failure => ended == RunStatus::Failed,
+                ChainOn::Finish => matches!(ended, RunStatus::Success | RunStatus::Failed),
+            };
+            if followed == upstream && is_meant && known.standing != super::Standing::Deleted {
+                self.to_follow.push(Following { schedule: *schedule, upstream: run.key });
+            }
+        }
+    }
+}
+
+/// The run that a chained one follows, by its nonce.
+fn upstream_of(nonce: &str) -> Option<RunKey> {
+    nonce.strip_prefix("run-").and_then(|key| key.parse().ok()).map(RunKey)
+}
+
+/// The ways between two states.
+fn may_become(before: RunStatus, now: RunStatus) -> bool {
+    use RunStatus::{
+        Cancelled, Enqueued, Failed, Missed, Retrying, Running, Scheduled, Skipped, Success, Waiting,
+    };
+    match before {
+        Scheduled => !matches!(now, Retrying),
+        Waiting => !matches!(now, Scheduled),
+        Enqueued | Running => !matches!(now, Scheduled | Waiting | Skipped | Missed),
+        Retrying => !matches!(now, Scheduled | Skipped | Missed),
+        Success | Failed | Cancelled | Skipped | Missed => now == before,
+    }
+}

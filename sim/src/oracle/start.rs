@@ -1,0 +1,141 @@
+//! Starts: whether a run that was admitted may have been.
+
+use punctual_plan::{Origin, Run, RunKey, RunStatus};
+
+use super::known::{Known, Seen, Turn};
+use super::{Grain, Moment, Oracle, Standing};
+use crate::sketch::Sketch;
+
+impl Oracle {
+    /// A run was admitted: it fires.
+    pub(super) fn started(&mut self, moment: Moment, seen: &mut Seen, run: &Run) {
+        self.starts += 1;
+        let Some(known) = self.schedules.get_mut(&seen.schedule) else { return };
+        let present = std::sync::Arc::clone(known.present());
+        let is_first = seen.attempt == 1;
+        let is_planned = seen.origin != Origin::Manual;
+        let takes_turns = present.is_exclusive() && !seen.is_forced;
+        let is_fine = self.grain == Grain::Fine;
+        let mut wrong = if is_fine { not_to_start(known, seen) } else { Vec::new() };
+        let others =
+            known.in_flight.iter().filter(|(other, turn)| **other != run.key && **turn == Turn::Takes);
+        if let Some((other, _)) = others.take(1).next().filter(|_| takes_turns) {
+            wrong.push(format!(
+                "13: it starts beside {other} of its schedule under {}",
+                present.policy.overlap
+            ));
+        }
+        known.in_flight.insert(run.key, if seen.is_forced { Turn::Beside } else { Turn::Takes });
+        if is_first && is_planned && is_fine {
+            known.admitted += 1;
+            let max = present.max_runs.unwrap_or(u64::MAX);
+            if known.admitted > max {
+                wrong.push(format!("1: it is run {} of at most {max}", known.admitted));
+            }
+            if known.admitted == max {
+                known.reached =
+                    known.reached.max(if seen.origin == Origin::Tick { seen.tick } else { i64::MIN });
+                known.close(enqueued_at(run).unwrap_or(moment.db));
+            }
+        }
+        (seen.guard, seen.lane) = (present.policy.guard.clone(), present.policy.lane.clone());
+        wrong.extend(self.held_by_another(seen, run.key, &present));
+        wrong.extend(self.at_a_wrong_time(moment, seen, run));
+        for what in wrong {
+            let tick = run.scheduled_for;
+            self.complain(
+                moment,
+                format!(
+                    "{what} ({} of s{:02}, {} {tick}, attempt {})",
+                    run.key, present.number, seen.origin, seen.attempt
+                ),
+            );
+        }
+    }
+
+    /// Guards and shared lanes have one holder.
+    fn held_by_another(&self, seen: &Seen, key: RunKey, present: &Sketch) -> Vec<String> {
+        if seen.guard.is_none() && seen.lane.is_none() {
+            return Vec::new();
+        }
+        let in_flight = self.schedules.values().flat_map(|known| known.in_flight.iter());
+        let others = in_flight.filter(|(other, _)| **other != key);
+        let mut wrong = Vec::new();
+        for (other, turn) in others {
+            let Some(other_seen) = self.runs.get(other) else { continue };
+            if seen.guard.is_some() && seen.guard == other_seen.guard {
+                wrong.push(format!(
+                    "13: {other} holds the guard `{}`",
+                    seen.guard.as_deref().unwrap_or_default()
+                ));
+            }
+            let takes_turns = present.is_exclusive() && !seen.is_forced && *turn == Turn::Takes;
+            if seen.lane.is_some() && seen.lane == other_seen.lane && takes_turns {
+                wrong.push(format!(
+                    "13: {other} is in the lane `{}`",
+                    seen.lane.as_deref().unwrap_or_default()
+                ));
+            }
+        }
+        wrong
+    }
+
+    /// Never early, never after its deadline, and not late without a reason.
+    fn at_a_wrong_time(&self, moment: Moment, seen: &Seen, run: &Run) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if seen.attempt > 1 || self.is_stepped(moment) || self.grain == Grain::Coarse {
+            return wrong;
+        }
+        if moment.db < seen.fire_at && seen.fire_at.duration_since(moment.db) > self.rhythm.early_max() {
+            wrong.push(format!("6: it was to fire at {}", seen.fire_at));
+        }
+        let Some(known) = self.schedules.get(&seen.schedule) else { return wrong };
+        let present = known.present();
+        let deadline = present.policy.start_deadline.filter(|_| seen.origin != Origin::Manual);
+        let late = moment.db.duration_since(seen.fire_at);
+        let since = moment.db.duration_since(run.scheduled_for);
+        if deadline.is_some_and(|limit| since > limit + self.rhythm.late_max()) {
+            wrong.push(format!("6: it starts {} s after its tick, past its start deadline", since.as_secs()));
+        }
+        let is_plain = seen.status == RunStatus::Scheduled && run.waited.is_none();
+        if is_plain && self.is_calm(moment) && late > self.rhythm.late_max() {
+            wrong.push(format!("L1: it is {} ms late and nothing was wrong", late.as_millis()));
+        }
+        let is_tick = seen.origin == Origin::Tick;
+        if is_tick && !known.suppressed(&self.walls, seen.version, seen.tick).is_empty() {
+            wrong.push("1: a window suppresses its tick".to_owned());
+        }
+        wrong
+    }
+}
+
+/// What of the schedule's standing forbids the start.
+fn not_to_start(known: &Known, seen: &Seen) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let is_first = seen.attempt == 1;
+    if known.standing == Standing::Deleted {
+        wrong.push("6: its schedule was deleted before".to_owned());
+    }
+    let is_asked_for = is_first && seen.origin == Origin::Manual;
+    if known.standing == Standing::Left && !is_asked_for {
+        wrong.push("6: its schedule was paused before".to_owned());
+    }
+    if seen.origin != Origin::Tick || !is_first {
+        return wrong;
+    }
+    if seen.version != known.version {
+        wrong.push(format!("6: it is of version {} and version {} is valid", seen.version, known.version));
+    }
+    let since = known.spans.last().map_or(i64::MIN, |span| span.after);
+    if seen.tick <= since {
+        wrong.push(format!("7: its version became valid at second {since}, after its tick"));
+    }
+    wrong
+}
+
+fn enqueued_at(run: &Run) -> Option<jiff::Timestamp> {
+    match run.state {
+        punctual_plan::RunState::Enqueued { since, .. } => Some(since),
+        _ => None,
+    }
+}

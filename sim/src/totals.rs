@@ -1,0 +1,71 @@
+//! Totals: what a story, or many of them, went through.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use crate::story::KINDS;
+
+/// Counts.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    counts: BTreeMap<&'static str, u64>,
+    /// Stories.
+    pub stories: u64,
+    /// Ticks that were held against the ledger.
+    pub ticks: u64,
+    /// Admissions that were judged.
+    pub starts: u64,
+    /// Launches that the world saw.
+    pub launches: u64,
+    /// Time that was simulated.
+    pub simulated: Duration,
+}
+
+impl Totals {
+    /// Counts something.
+    pub fn count(&mut self, kind: &'static str) {
+        *self.counts.entry(kind).or_default() += 1;
+    }
+
+    /// How often something happened.
+    pub fn of(&self, kind: &str) -> u64 {
+        self.counts.get(kind).copied().unwrap_or_default()
+    }
+
+    /// Adds another story's.
+    pub fn add(&mut self, other: &Self) {
+        for (kind, count) in &other.counts {
+            *self.counts.entry(kind).or_default() += count;
+        }
+        self.stories += other.stories;
+        self.ticks += other.ticks;
+        self.starts += other.starts;
+        self.launches += other.launches;
+        self.simulated += other.simulated;
+    }
+
+    /// The kinds of faults that never happened.
+    pub fn missing(&self) -> Vec<&'static str> {
+        KINDS.iter().copied().filter(|kind| self.of(kind) == 0).collect()
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let days = self.simulated.as_secs_f64() / 86_400.0;
+        writeln!(
+            f,
+            "{} stories, {days:.1} days ({:.2} cluster-years), {} ticks checked, {} admissions judged, {} launches seen",
+            self.stories,
+            days / 365.25,
+            self.ticks,
+            self.starts,
+            self.launches
+        )?;
+        for kind in KINDS {
+            writeln!(f, "  {kind:<24} {:>12}", self.of(kind))?;
+        }
+        Ok(())
+    }
+}
