@@ -2,4 +2,4 @@
 UPDATE runs
 SET status = 'enqueued', attempt = ?2, fence = ?3, enqueued_at = ?4, look_at = ?5, queue = ?6, token = NULL,
     executor_run_id = NULL, started_at = NULL, reason = NULL, detail = NULL
-WHERE key = ?1 AND attempt = ?2 - 1 AND status IN ('scheduled', 'waiting', 'retrying')
+WHERE key = ?1 AND attempt = ?2 - 1 AND (status = 'scheduled' OR status = 'waiting' OR status = 'retrying')

@@ -7,5 +7,6 @@ JOIN schedules AS s ON s.key = r.schedule
 LEFT JOIN nodes AS n ON n.fence = r.fence
 LEFT JOIN tz_versions AS tz ON tz.key = r.tz
 LEFT JOIN attempts AS a ON a.run = r.key AND a.number = r.attempt
-WHERE r.schedule = ?1 AND (?2 IS NULL OR r.org = ?2) AND r.status IN ('scheduled', 'waiting', 'retrying')
+WHERE r.schedule = ?1 AND (?2 IS NULL OR r.org = ?2)
+  AND (r.status = 'scheduled' OR r.status = 'waiting' OR r.status = 'retrying')
 ORDER BY r.scheduled_for, r.key
