@@ -28,7 +28,7 @@ const KILLS_BOUNDED: u32 = 5;
 
 /// A process lives for a random time between these, counted from its first note; the first one from its first success.
 const LIFE_MIN: Duration = Duration::from_millis(200);
-const LIFE_MAX: Duration = Duration::from_millis(2_400);
+const LIFE_MAX: Duration = Duration::from_millis(4_800);
 
 /// A process that notes nothing for this long has not started.
 const START_MAX: Duration = Duration::from_secs(60);

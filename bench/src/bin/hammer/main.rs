@@ -37,10 +37,10 @@ const READ_SQLITE: usize = 2;
 const TASKS_POSTGRES: u16 = 8;
 
 /// Rows that each of them reads at once and writes by batches side by side.
-const READ_POSTGRES: usize = 32;
+const READ_POSTGRES: usize = 64;
 
 /// Connections to a server: each commit waits for the disk for milliseconds, and those of several share the wait.
-const CONNECTIONS: usize = 14;
+const CONNECTIONS: usize = 22;
 
 const USAGE: &str = "hammer DATABASE NOTES FROM [EARLIER]";
 

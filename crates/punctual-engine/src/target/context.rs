@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, run_key};
 use punctual_store::{AttemptToken, Launchable};
 use serde_json::{Value, json};
 
 /// A longer text is left out of the environment, where the system allows 128 KiB a variable; it is on standard input.
 const VARIABLE_BYTES_MAX: usize = 64 * 1024;
+
+/// However rarely its schedule ticks, a run does not wait behind all that tick more often for longer than this.
+const BEGUN_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// Everything about the run that a target is asked to do.
 #[derive(Clone, Debug)]
@@ -51,6 +54,13 @@ impl Context {
             token,
             schedule: Arc::clone(&run.definition),
         }
+    }
+
+    /// When it should have begun at the latest: before its schedule ticks again, and soon in any case.
+    pub(super) fn until(&self) -> Timestamp {
+        let soon = self.fire_at.saturating_add(BEGUN_WITHIN).unwrap_or(Timestamp::MAX);
+        let next = self.schedule.when.timing().and_then(|timing| timing.planned_after(self.fire_at));
+        next.map_or(soon, |next| next.min(soon))
     }
 
     fn facts(&self) -> Facts<'_> {

@@ -15,6 +15,7 @@ mod queue;
 mod redact;
 mod secret;
 mod spawn;
+mod turnstile;
 mod vault;
 mod webhook;
 mod workflow;

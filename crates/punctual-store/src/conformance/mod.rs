@@ -238,6 +238,7 @@ macro_rules! conformance {
                 old_runs_become_digests,
                 retention_goes_in_bounded_steps,
                 a_schedule_keeps_its_newest_rows,
+                a_run_is_kept_from_its_end_on,
                 events_are_sealed_in_a_chain,
                 each_org_has_its_own_chain,
                 only_sealed_events_are_removed,
