@@ -14,8 +14,8 @@ use punctual_plan::{
     Window, admit, plan,
 };
 use punctual_store::{
-    AdmitCommit, Ask, Batch, BatchId, Node, Postgres, PostgresSettings, ScheduleWrite, Scope, Store, Write,
-    Written,
+    AdmitCommit, Alive, Ask, Batch, BatchId, Node, Postgres, PostgresSettings, ScheduleWrite, Scope, Store,
+    Write, Written,
 };
 use punctual_time::{Cron, Timing, Zone};
 use tokio::sync::OnceCell;
@@ -128,6 +128,11 @@ pub(crate) fn create(schedule: Schedule, now: Timestamp) -> ScheduleWrite {
 
 pub(crate) fn batch(fence: Fence, now: Timestamp) -> Batch {
     Batch { id: BatchId(id()), fence, now }
+}
+
+/// A sign of life of a node whose clock agrees with the server's.
+pub(crate) fn alive(fence: Fence) -> Alive {
+    Alive { fence, ahead: SignedDuration::ZERO }
 }
 
 pub(crate) fn node(name: &str) -> Node {
