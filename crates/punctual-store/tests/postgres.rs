@@ -6,11 +6,11 @@ mod ground;
 use std::collections::BTreeSet;
 
 use ground::{alive, at, batch, connect, create, cron, ground, node};
-use jiff::{SignedDuration, ToSpan as _};
+use jiff::ToSpan as _;
 use punctual_plan::{Fence, Outcome, RunStatus, plan};
 use punctual_store::{
-    Ask, AttemptToken, Commit, Cut, Error, Listed, Node, PlanCommit, Postgres, PostgresSettings, Report,
-    RunFilter, SHARDS, ScheduleFilter, ScheduleRow, Scope, Shards, Started, Store,
+    Ask, AttemptToken, Commit, Cut, Error, Listed, PlanCommit, Postgres, PostgresSettings, Report, RunFilter,
+    SHARDS, ScheduleFilter, ScheduleRow, Scope, Shards, Started, Store,
 };
 
 #[tokio::test]
@@ -323,8 +323,7 @@ async fn a_node_keeps_its_shards_when_others_come_and_go() {
     let mut fences = Vec::new();
     let mut before: Vec<BTreeSet<u16>> = Vec::new();
     for name in ["a", "b", "c", "d"] {
-        let node = Node { lease: SignedDuration::from_secs(3_600), ..node(name) };
-        fences.push(store.join(node).await.unwrap().fence);
+        fences.push(store.join(node(name)).await.unwrap().fence);
         let after = shares(store, &fences).await;
         assert_eq!(after.iter().flatten().collect::<BTreeSet<_>>().len(), usize::from(SHARDS));
         let fair = usize::from(SHARDS) / fences.len();

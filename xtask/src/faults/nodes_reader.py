@@ -92,7 +92,9 @@ class Judge:
                 self.say(f"{name}: the range {first}..{last} says {count} ticks, reason {reason}")
             found.update(stands_for)
             self.ends[f"range {reason}"] += len(stands_for)
-        begin = created_at // 1_000_000 + 1
+        # A schedule of a file may tick in the very second in which it is made.
+        made = created_at // 1_000_000
+        begin = made if made in found else made + 1
         begin += (phase - begin) % period
         for tick in range(begin, self.through + 1, period):
             self.ticks += 1

@@ -71,13 +71,13 @@ pub(crate) fn faketime() -> Result<PathBuf, Failure> {
         apt::install(&["libfaketime"])?;
     }
     library()
-        .ok_or_else(|| Failure::new("there is no `libfaketime.so.1`", "install the package `libfaketime`"))
+        .ok_or_else(|| Failure::new("there is no `libfaketimeMT.so.1`", "install the package `libfaketime`"))
 }
 
 /// Where Debian keeps it: in a folder of the architecture.
 fn library() -> Option<PathBuf> {
     let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
-    folders.map(|folder| folder.path().join("faketime/libfaketime.so.1")).find(|file| file.is_file())
+    folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1")).find(|file| file.is_file())
 }
 
 /// Where a program is: on the PATH, or in the folder of the newest PostgreSQL.

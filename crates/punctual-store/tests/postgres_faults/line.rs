@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, ToSpan as _};
-use punctual_store::{Ask, Commit, Error, Node, Postgres, PostgresSettings, Store};
+use jiff::ToSpan as _;
+use punctual_store::{Ask, Commit, Error, Postgres, PostgresSettings, Store};
 
 use crate::ground::{self, at, batch, connect, cron, ground as fresh, node};
 use crate::proxy::{Cut, Proxy};
@@ -81,10 +81,8 @@ async fn the_rows_of_a_node_that_was_stopped_in_the_middle_of_a_write_are_free_a
     let proxy = Proxy::start(address(&ground.url), Cut::Stopped).await;
     let settings = PostgresSettings::new(through(&ground.url, &proxy));
     let stopped = std::sync::Arc::new(Postgres::open(settings).await.expect("the ground of the test holds"));
-    // On a slow machine neither lease ends before the test does.
-    let lasting = |name: &str| Node { lease: SignedDuration::from_secs(3_600), ..node(name) };
-    let fence = stopped.join(lasting("stopped")).await.expect("the ground of the test holds").fence;
-    let other = ground.store.join(lasting("other")).await.expect("the ground of the test holds").fence;
+    let fence = stopped.join(node("stopped")).await.expect("the ground of the test holds").fence;
+    let other = ground.store.join(node("other")).await.expect("the ground of the test holds").fence;
     let later = now + 61.seconds();
     let verdicts = judged(&stopped, later).await.expect("the ground of the test holds");
     proxy.arm();

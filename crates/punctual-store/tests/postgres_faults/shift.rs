@@ -1,9 +1,10 @@
 //! The work of a node under faults: each call is repeated, under its batch id, until it is answered.
 
-use jiff::{Timestamp, ToSpan as _};
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use punctual_plan::{Fence, OrgKey, Outcome, RunKey, Window, plan};
 use punctual_store::{
-    Ask, AttemptToken, Batch, Commit, Error, PlanCommit, Postgres, Report, RunFilter, Scope, Store, Written,
+    Ask, AttemptToken, Batch, Commit, Error, Node, PlanCommit, Postgres, Report, RunFilter, Scope, Store,
+    Written,
 };
 
 use crate::ground::{at, batch, create, cron, node};
@@ -27,7 +28,7 @@ impl Shift {
     pub(crate) async fn begin(store: Postgres) -> Self {
         let now = at("2026-03-01T10:00:00Z");
         let org = store.org(Scope::Engine, "acme".to_owned()).await.expect("the ground of the test holds");
-        let fence = store.join(node("shift")).await.expect("the ground of the test holds").fence;
+        let fence = store.join(shift_node(0)).await.expect("the ground of the test holds").fence;
         let write = create(cron("one", "* * * * *"), now);
         let written =
             store.write_schedules(Scope::org(org), vec![write]).await.expect("the ground of the test holds");
@@ -144,7 +145,7 @@ impl Shift {
         self.joins += 1;
         loop {
             let joined = async {
-                let fence = self.store.join(node(&format!("shift {}", self.joins))).await?.fence;
+                let fence = self.store.join(shift_node(self.joins)).await?.fence;
                 self.store.take_over(fence, 1_000).await?;
                 Ok::<Fence, Error>(fence)
             };
@@ -180,6 +181,11 @@ impl Shift {
         assert_eq!(good, expected, "newest first; {:?}", self.faults);
         assert_eq!(self.store.check().await.expect("the ground of the test holds"), []);
     }
+}
+
+/// The node under its lease of so many: one that ends as soon as a real one does.
+fn shift_node(joins: usize) -> Node {
+    Node { lease: SignedDuration::from_secs(3), ..node(&format!("shift {joins}")) }
 }
 
 /// Judges everything that is due.

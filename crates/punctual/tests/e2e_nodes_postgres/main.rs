@@ -34,7 +34,7 @@ fn schedules() -> String {
     }
     for number in 0..PROGRAMS {
         let phase = number % 5;
-        let cron = format!("cron: \"{phase}/5 * * * * *\"");
+        let cron = format!("cron: \"{phase}-59/5 * * * * *\"");
         let _ = writeln!(
             text,
             "  - {{name: p-5-{phase}-{number}, {cron}, target: {{type: process, argv: [sleep, \"3\"]}}}}"

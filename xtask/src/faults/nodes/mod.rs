@@ -146,7 +146,7 @@ fn schedules(rate: u32, port: u16) -> String {
     let mut text = "schedules:\n".to_owned();
     for number in 0..rate * PERIOD {
         let phase = number % PERIOD;
-        let cron = format!("cron: \"{phase}/{PERIOD} * * * * *\"");
+        let cron = format!("cron: \"{phase}-59/{PERIOD} * * * * *\"");
         let (kind, target) = if number / PERIOD % WEB_SHARE == 0 {
             let header = format!("headers: {{{DUE_HEADER}: \"{{{{ scheduled_for }}}}\"}}");
             ("w", format!("{{type: webhook, url: \"http://127.0.0.1:{port}/\", {header}}}"))
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(text.lines().count(), 1 + 400);
         assert_eq!(text.lines().filter(|line| line.contains("name: w-")).count(), 10);
         assert!(
-            text.contains("- {name: m-5-3-000008, cron: \"3/5 * * * * *\", target: {type: message"),
+            text.contains("- {name: m-5-3-000008, cron: \"3-59/5 * * * * *\", target: {type: message"),
             "{text}"
         );
         assert!(text.contains("headers: {x-due: \"{{ scheduled_for }}\"}"), "{text}");
