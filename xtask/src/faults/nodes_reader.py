@@ -31,6 +31,8 @@ WHERE r.attempt > 1 GROUP BY r.key, r.attempt HAVING count(a.number) <> r.attemp
 CLOSED = {"success", "failed", "cancelled", "skipped", "missed"}
 # A tick that was due this long before a node was lost, or after it, may have been its own.
 BEFORE_S, AFTER_S = 2, 10
+# When the ticks of the start are over.
+FIRST_S = 10
 # What a node wrote before it was stopped may be committed a moment later.
 STOPPED_LATE_US = 1_000_000
 
@@ -69,6 +71,7 @@ class Judge:
     def judge(self, url, alteration=None):
         schedules, runs, ranges, messages, untold = read(url, [SCHEDULES, RUNS, RANGES, MESSAGES, UNTOLD], alteration)
         self.names = {key: name for key, name, _ in schedules}
+        self.begun = max((made for _, _, made in schedules), default=0) // 1_000_000
         self.runs = [Run(*row) for row in runs]
         rows, covered = collections.defaultdict(list), collections.defaultdict(list)
         for run in self.runs:
@@ -158,10 +161,11 @@ class Judge:
         return {"event": note["event"], "late_ms": round(worst / 1_000, 1), "held": len(held)}
 
     def lateness(self):
+        """Of all ticks but the first, which are due while the schedules are still being made."""
         late = sorted(
             run.enqueued_at - run.fire_at
             for run in self.runs
-            if run.tick <= self.through and run.attempt == 1 and run.enqueued_at is not None
+            if self.begun + FIRST_S < run.tick <= self.through and run.attempt == 1 and run.enqueued_at is not None
         )
         if not late:
             return {}

@@ -71,7 +71,7 @@ fn launched_after_the_restart(lost: usize) -> (usize, Vec<u32>) {
             // The first look of each start finds everything, the second that nothing is left.
             let is_second = doing == "taking over runs" && {
                 looks += 1;
-                looks % 2 == 0 && looks <= 2 * lost
+                usize::is_multiple_of(looks, 2) && looks <= 2 * lost
             };
             if is_second {
                 world.step(SignedDuration::from_secs(4));

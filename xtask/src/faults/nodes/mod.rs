@@ -147,7 +147,7 @@ fn schedules(rate: u32, port: u16) -> String {
     for number in 0..rate * PERIOD {
         let phase = number % PERIOD;
         let cron = format!("cron: \"{phase}-59/{PERIOD} * * * * *\"");
-        let (kind, target) = if number / PERIOD % WEB_SHARE == 0 {
+        let (kind, target) = if (number / PERIOD).is_multiple_of(WEB_SHARE) {
             let header = format!("headers: {{{DUE_HEADER}: \"{{{{ scheduled_for }}}}\"}}");
             ("w", format!("{{type: webhook, url: \"http://127.0.0.1:{port}/\", {header}}}"))
         } else {
