@@ -307,7 +307,7 @@ async fn shares(store: &Postgres, fences: &[Fence]) -> Vec<BTreeSet<u16>> {
     for _ in 0..2 {
         shares.clear();
         for fence in fences {
-            shares.push(match store.heartbeat(alive(*fence)).await.unwrap().shards {
+            shares.push(match store.heartbeat(alive(*fence)).await.expect("it lives").shards {
                 Shards::All => (0..SHARDS).collect(),
                 Shards::Some(shards) => shards.into_iter().collect::<BTreeSet<u16>>(),
             });
