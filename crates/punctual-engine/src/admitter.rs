@@ -40,8 +40,6 @@ pub(crate) struct Look {
     pub(crate) now: Timestamp,
     /// What was found.
     pub(crate) batch: DueBatch,
-    /// Whether the node may plan: else nothing can be left to its plans.
-    pub(crate) may_plan: bool,
     /// Schedules whose due ticks are left aside, for they are about to be decided as one.
     pub(crate) aside: BTreeSet<ScheduleKey>,
 }
@@ -73,16 +71,14 @@ impl Admitter {
         look: Look,
         doors: &D,
     ) -> Result<Admitted, Error> {
-        let Look { now, mut batch, may_plan, aside } = look;
+        let Look { now, mut batch, aside } = look;
         self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|one| &one.error));
         let illegible = batch.unreadable.iter().map(|one| one.schedule).collect();
         let found = batch.rows.len();
         batch.rows.retain(|row| doors.takes(&row.launch.definition.target.action));
         batch.rows.retain(|row| !aside.contains(&row.due.schedule) || !row.is_of_stretch(now));
         let (own, undecided) = (batch.rows.len(), std::mem::take(&mut batch.undecided));
-        if may_plan {
-            batch.rows.retain(|row| !row.is_overtaken(now) || !undecided.contains(&row.due.schedule));
-        }
+        batch.rows.retain(|row| !row.is_overtaken(now) || !undecided.contains(&row.due.schedule));
         self.metrics.schedules_due.set(batch.rows.len());
         let undecided = own - batch.rows.len();
         // A batch full of rows that are all left aside is not looked at again at once.

@@ -98,7 +98,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 let own = self.membership.own();
                 next.extend(self.admit(own).await);
                 if let Some(late) = self.membership.sweep(self.time.now()) {
-                    self.admit(late).await;
+                    self.admit(late.due).await;
+                    self.plan_for_others(late.plannable).await;
                 }
             }
             // What was admitted is launched before the next batch of plans takes its time, even on a single thread.
@@ -234,7 +235,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Plans one batch of what comes near; what is due meanwhile comes first.
     async fn plan(&mut self) {
         let now = self.time.now();
-        if !self.membership.may_plan() || self.plan_at.is_none_or(|plan_at| plan_at > now) {
+        if !self.membership.may_plan() {
+            // Others plan for it: there is nothing to wake for, and what is its to do, it does.
+            self.plan_at = None;
+            return self.pulse.planned();
+        }
+        if self.plan_at.is_none_or(|plan_at| plan_at > now) {
             return;
         }
         match self.planner.pass(&*self.store, self.membership.own(), now).await {
@@ -250,9 +256,19 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
     }
 
+    /// Plans one batch of what others should have planned; what is left comes with the next sweep.
+    async fn plan_for_others(&mut self, late: Whose) {
+        if !self.membership.may_plan() {
+            return;
+        }
+        if let Err(problem) = self.planner.pass(&*self.store, late, self.time.now()).await {
+            self.complain(&problem, "plan");
+        }
+    }
+
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
-        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
+        let now = self.time.now();
         let ask = Ask { now, whose, limit: BATCH_MAX };
         let batch = match self.store.due(ask.clone()).await {
             Ok(batch) => batch,
@@ -263,9 +279,13 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             Err(problem) => return self.fail(&problem, "plan"),
         };
         let stretches: Vec<ScheduleKey> = aside.iter().copied().collect();
-        let next = self.admit_batch(Look { now, batch, may_plan, aside }).await;
+        let next = self.admit_batch(Look { now, batch, aside }).await;
         if stretches.is_empty() {
             return next;
+        }
+        // Whoever may plan decides them, and finds them within a second or two; until then there is nothing to look at.
+        if !self.membership.may_plan() {
+            return next.filter(|next| *next > now);
         }
         // What was slept through is decided after what was not is launched, each schedule's as one, and what fires of it
         // is admitted.
@@ -274,16 +294,13 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return self.fail(&problem, "plan");
         }
         match self.store.due(ask).await {
-            Ok(batch) => self.admit_batch(Look { now, batch, may_plan, aside: BTreeSet::new() }).await,
+            Ok(batch) => self.admit_batch(Look { now, batch, aside: BTreeSet::new() }).await,
             Err(problem) => self.fail(&problem, "due"),
         }
     }
 
-    /// Schedules of which several due ticks are one decision, as far as this node may plan.
+    /// Schedules of which several due ticks are one decision.
     async fn stretches(&mut self, batch: &DueBatch, now: Timestamp) -> Result<BTreeSet<ScheduleKey>, Error> {
-        if !self.membership.may_plan() {
-            return Ok(BTreeSet::new());
-        }
         let mut stretches = batch.stretches();
         let unsure: Vec<ScheduleKey> = batch.unsure(now).into_iter().collect();
         for some in unsure.chunks(BATCH_MAX) {
@@ -393,6 +410,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.metrics.store_errors.add(&[step]);
         // The database knows better than this node's clocks: the next heartbeat, at once, ends in a new lease.
         if matches!(problem, Error::LeaseLost) {
+            self.metrics.writes_refused.add(&[step]);
             self.membership.upset();
         }
         error!(%problem, step, "the database failed, trying again");

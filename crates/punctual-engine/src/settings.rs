@@ -33,6 +33,9 @@ pub struct Settings {
     /// What lets the node stand still, as a stopped process does.
     #[cfg(feature = "harness")]
     pub gate: crate::harness::Gate,
+    /// The tz database that the node says it has, instead of its own.
+    #[cfg(feature = "harness")]
+    pub tz_version: Option<String>,
 }
 
 impl Settings {
@@ -52,6 +55,8 @@ impl Settings {
             chance: Chance::of_host(),
             #[cfg(feature = "harness")]
             gate: crate::harness::Gate::default(),
+            #[cfg(feature = "harness")]
+            tz_version: None,
         }
     }
 
@@ -79,9 +84,20 @@ impl Settings {
             pid: std::process::id(),
             started_at,
             lease: LEASE,
-            tz_version: punctual_time::tz_version().to_owned(),
+            tz_version: self.tz_version(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+
+    #[cfg(feature = "harness")]
+    fn tz_version(&self) -> String {
+        self.tz_version.clone().unwrap_or_else(|| punctual_time::tz_version().to_owned())
+    }
+
+    #[cfg(not(feature = "harness"))]
+    #[allow(clippy::unused_self, reason = "a simulated node says another one")]
+    fn tz_version(&self) -> String {
+        punctual_time::tz_version().to_owned()
     }
 }
 

@@ -133,8 +133,12 @@ impl<S: Store, C: Clock> Settler<S, C> {
         started.sort_unstable_by_key(|started| started.run);
         let now = self.time.now();
         match self.sender.send(fence, now, |batch| self.store.mark_running(batch, started.clone())).await {
+            Ok(_) => gathered.started.clear(),
             // Without its lease the node has nothing to say of them.
-            Ok(_) | Err(Error::LeaseLost) => gathered.started.clear(),
+            Err(Error::LeaseLost) => {
+                self.metrics.writes_refused.add(&["mark"]);
+                gathered.started.clear();
+            }
             Err(problem) => warn!(%problem, "cannot mark runs as running, trying again"),
         }
     }

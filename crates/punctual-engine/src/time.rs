@@ -12,6 +12,9 @@ use crate::Clock;
 /// A difference between two clocks that is more than the noise of reading them.
 const NOTABLE: SignedDuration = SignedDuration::from_millis(500);
 
+/// A question that took longer than this does not tell whether the clocks are one.
+const SAME_WITHIN: SignedDuration = SignedDuration::from_millis(20);
+
 /// The present by the clock that decides.
 #[derive(Debug)]
 pub(crate) struct Time<C> {
@@ -27,8 +30,12 @@ impl<C: Clock> Time<C> {
 
     /// The present, never ahead of the database's clock.
     pub(crate) fn now(&self) -> Timestamp {
-        let ahead = SignedDuration::from_micros(self.ahead_us.load(Ordering::Relaxed));
-        self.clock.now().saturating_add(ahead).unwrap_or(Timestamp::MAX)
+        self.clock.now().saturating_add(self.ahead()).unwrap_or(Timestamp::MAX)
+    }
+
+    /// What the database's clock is ahead of the node's, as far as is known.
+    pub(crate) fn ahead(&self) -> SignedDuration {
+        SignedDuration::from_micros(self.ahead_us.load(Ordering::Relaxed))
     }
 
     pub(crate) fn clock(&self) -> &C {
@@ -45,9 +52,10 @@ impl<C: Clock> Time<C> {
 
     /// Takes over what the database's clock showed between two moments of the node's.
     fn heard(&self, database: Timestamp, asked: Timestamp, answered: Timestamp) {
-        // An answer between question and reply is the same clock. Otherwise it was given at the latest when it
-        // arrived, so this is never ahead of the database: nothing is admitted early.
-        let is_same = asked <= database && database <= answered;
+        // An answer between a question and its quick reply is the same clock. Otherwise it was given at the latest when
+        // it arrived, so this is never ahead of the database: nothing is admitted early.
+        let is_quick = answered.duration_since(asked) <= SAME_WITHIN;
+        let is_same = is_quick && asked <= database && database <= answered;
         let ahead = if is_same { SignedDuration::ZERO } else { database.duration_since(answered) };
         self.ahead_us.store(i64::try_from(ahead.as_micros()).unwrap_or_default(), Ordering::Relaxed);
     }
@@ -121,5 +129,8 @@ mod tests {
             time.heard(database, asked, answered);
             assert_eq!(time.now().duration_since(clock.now()), ahead, "{database}");
         }
+        // A clock that is 200 ms ahead is not taken for the database's because the answer was slow.
+        time.heard(answered - ms(200), answered - ms(300), answered);
+        assert_eq!(time.ahead(), ms(-200));
     }
 }

@@ -55,7 +55,7 @@ hand_over! {
     mark_running(batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error>;
     settle(batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error>;
     join(node: Node) -> Result<Joined, Error>;
-    heartbeat(fence: Fence) -> Result<Heartbeat, Error>;
+    heartbeat(alive: Alive) -> Result<Heartbeat, Error>;
     leave(fence: Fence) -> Result<(), Error>;
     hand_back(attempts: Vec<Attempt>) -> Result<(), Error>;
     take_over(fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error>;

@@ -118,8 +118,8 @@ pub trait Store: Send + Sync + 'static {
     /// Registers a node under a new fence.
     fn join(&self, node: Node) -> impl Future<Output = Result<Joined, Error>> + Send;
 
-    /// Renews a node's lease and rebalances shards; an error if its lease was lost.
-    fn heartbeat(&self, fence: Fence) -> impl Future<Output = Result<Heartbeat, Error>> + Send;
+    /// Renews a node's lease, notes its clock and rebalances shards; an error if its lease was lost.
+    fn heartbeat(&self, alive: Alive) -> impl Future<Output = Result<Heartbeat, Error>> + Send;
 
     /// Gives up a node's lease and shards.
     fn leave(&self, fence: Fence) -> impl Future<Output = Result<(), Error>> + Send;

@@ -24,7 +24,9 @@ CREATE TABLE nodes (
     lease_until INTEGER NOT NULL,
     tz_version  TEXT    NOT NULL,
     version     TEXT    NOT NULL,
-    left_at     INTEGER
+    left_at     INTEGER,
+    -- What the database's clock was ahead of the node's at its last heartbeat.
+    ahead_us    INTEGER
 ) STRICT;
 
 CREATE TABLE shard_leases (

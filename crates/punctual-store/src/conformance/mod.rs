@@ -182,6 +182,7 @@ macro_rules! conformance {
             node {
                 each_join_raises_the_fence,
                 a_heartbeat_renews_the_lease,
+                a_heartbeat_notes_the_node_s_clock,
                 a_lost_lease_is_told,
                 shards_are_spread_evenly,
                 the_shards_of_a_node_that_left_are_taken,

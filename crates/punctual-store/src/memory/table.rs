@@ -22,6 +22,7 @@ pub(super) struct NodeRecord {
     pub(super) tz_version: String,
     pub(super) version: String,
     pub(super) left_at: Option<Timestamp>,
+    pub(super) ahead: Option<SignedDuration>,
 }
 
 impl NodeRecord {

@@ -1,6 +1,6 @@
 //! Nodes: their fences, their leases, their shards, and the runs that those who are gone left behind.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, OrgKey, Origin, RunKey, ScheduleKey};
 use rusqlite::{Row, params};
 
@@ -9,7 +9,7 @@ use super::decode::{column, instant, maybe_instant, named, tick};
 use super::{now, sql};
 use crate::stored::read_payload;
 use crate::{
-    Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
+    Alive, Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
 };
 
 /// Registers a node under a new fence.
@@ -40,9 +40,10 @@ pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
 }
 
 /// Renews a node's lease and gives each living node its share of the shards.
-pub(super) fn heartbeat(db: &Db, fence: Fence) -> Result<Heartbeat, Error> {
-    let at = now();
-    let renewed = db.first(sql!("renew_lease"), params![fence.0, at.as_microsecond()], |row| {
+pub(super) fn heartbeat(db: &Db, alive: Alive) -> Result<Heartbeat, Error> {
+    let (at, fence) = (now(), alive.fence);
+    let ahead = i64::try_from(alive.ahead.as_micros()).unwrap_or(i64::MAX);
+    let renewed = db.first(sql!("renew_lease"), params![fence.0, at.as_microsecond(), ahead], |row| {
         Ok((instant(row, 0)?, column::<String>(row, 1)?))
     })?;
     let (lease_until, tz_version) = renewed.ok_or(Error::LeaseLost)?;
@@ -153,6 +154,7 @@ pub(super) fn nodes(db: &Db) -> Result<Vec<NodeRow>, Error> {
             tz_version: column(row, 7)?,
             version: column(row, 8)?,
             left_at: maybe_instant(row, 9)?,
+            ahead: column::<Option<i64>>(row, 10)?.map(SignedDuration::from_micros),
         })
     })
 }

@@ -46,8 +46,8 @@ impl Store for Sqlite {
         self.writer.run(move |db| node::join(db, &node)).await
     }
 
-    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
-        self.writer.run(move |db| node::heartbeat(db, fence)).await
+    async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
+        self.writer.run(move |db| node::heartbeat(db, alive)).await
     }
 
     async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {

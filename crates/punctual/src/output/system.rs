@@ -1,7 +1,7 @@
 //! The installation on the screen.
 
 use jiff::tz::TimeZone;
-use punctual::shape::{Breaker, BreakerAnswer, BreakerReset, Breakers, Nodes, WholeBreaker};
+use punctual::shape::{Breaker, BreakerAnswer, BreakerReset, Breakers, Node, Nodes, WholeBreaker};
 use punctual::{Check, Extent, Failure, Maintenance};
 use serde_json::{Value, json};
 
@@ -61,6 +61,14 @@ pub(crate) fn reset(output: &Output, answer: &BreakerReset) -> Result<(), Failur
     })
 }
 
+/// The tz database of a node, and what follows from it.
+fn tz_text(node: &Node) -> String {
+    match node.state == "alive" && !node.plans {
+        true => format!("{} (too old to plan)", node.tz_version),
+        false => node.tz_version.clone(),
+    }
+}
+
 /// The nodes, newest first.
 pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
     output.write(nodes, || {
@@ -73,13 +81,14 @@ pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
                 node.state.clone(),
                 node.pid.to_string(),
                 node.version.clone(),
-                node.tz_version.clone(),
+                tz_text(node),
                 clock(node.started_at, &TimeZone::UTC),
                 clock(node.lease_until, &TimeZone::UTC),
                 node.shards.to_string(),
+                node.clock_offset_ms.map_or_else(String::new, |offset| format!("{offset:+.1} ms")),
             ]
         });
-        let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "STARTED", "LEASE UNTIL", "SHARDS"];
+        let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "STARTED", "LEASE UNTIL", "SHARDS", "CLOCK"];
         let said = table_without(&["TZ", "VERSION", "PID"], &headings, cells);
         let offset_ms = nodes.clock_offset_ms;
         format!("{said}\nthe database's clock is {offset_ms:.1} ms from that of this host\n")
