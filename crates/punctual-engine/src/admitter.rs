@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
-use punctual_store::{AdmitCommit, Commit, DueBatch, Error, Expired, Launchable, Store};
+use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
+use punctual_store::{AdmitCommit, Commit, DueBatch, DueRow, Error, Expired, Launchable, Store};
 use tracing::{debug, info};
 
 use crate::Metrics;
@@ -15,6 +15,7 @@ use crate::lanes::LaneKey;
 use crate::launcher::{Doors, is_launched};
 use crate::lease::Lease;
 use crate::membership::Shared;
+use crate::spans::{Beginning, Spans, Stretch};
 
 /// What one look at the due rows gave.
 pub(crate) struct Admitted {
@@ -51,16 +52,18 @@ pub(crate) struct Admitter {
     pub(crate) pace: Pace,
     metrics: Arc<Metrics>,
     complaints: Complaints,
+    spans: Spans,
 }
 
 impl Admitter {
-    pub(crate) fn new(shared: &Shared, pace: Pace) -> Self {
+    pub(crate) fn new(shared: &Shared, pace: Pace, spans: Spans) -> Self {
         Self {
             lease: Arc::clone(&shared.lease),
             sender: shared.sender.clone(),
             pace,
             metrics: Arc::clone(&shared.metrics),
             complaints: Complaints::default(),
+            spans,
         }
     }
 
@@ -113,18 +116,36 @@ impl Admitter {
         let due: Vec<Due> = rows.iter().map(|row| row.due.clone()).collect();
         let admissions = admit(&due, &mut world);
         // Rows whose instant has not come are left out; the others keep their order.
-        let ready = rows.into_iter().filter(|row| row.due.fire_at <= now);
+        let ready: Vec<DueRow> = rows.into_iter().filter(|row| row.due.fire_at <= now).collect();
+        let begun: Vec<Beginning> = ready.iter().map(beginning).collect();
         let commits: Vec<AdmitCommit> = admissions
             .into_iter()
             .zip(ready)
-            .map(|(admission, row)| AdmitCommit { admission, row })
+            .map(|(admission, row)| AdmitCommit { admission, row: self.entitled(row) })
             .collect();
         let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
-        for (one, _) in commits.into_iter().zip(done).filter(|(_, commit)| *commit == Commit::Done) {
+        for ((one, commit), beginning) in commits.into_iter().zip(done).zip(begun) {
+            if commit != Commit::Done {
+                continue;
+            }
             self.count(&one, now);
+            if one.admission.verdict == Verdict::Start {
+                let from = one.row.due.fire_at.min(now);
+                self.spans.admitted((&one.row.launch).into(), Stretch { from, to: now }, beginning);
+            }
             admitted.take(one);
         }
         Ok(admitted)
+    }
+
+    /// Gives a row what its launch will need, so that it is written with the admission and not for itself: the trace
+    /// that it belongs to, and the token by which its receiver may report.
+    fn entitled(&self, mut row: DueRow) -> DueRow {
+        let launch = &mut row.launch;
+        launch.trace = launch.trace.or_else(|| Some(self.sender.chance().trace()));
+        let is_reported = matches!(launch.definition.target.action, Action::Webhook(_) | Action::Workflow(_));
+        launch.token = is_reported.then(|| self.sender.chance().id().simple().to_string());
+        row
     }
 
     fn count(&self, one: &AdmitCommit, now: Timestamp) {
@@ -134,6 +155,11 @@ impl Admitter {
             self.metrics.lateness.observe(now.duration_since(one.row.launch.scheduled_for));
         }
     }
+}
+
+/// Whether the trace of a row begins with its admission.
+fn beginning(row: &DueRow) -> Beginning {
+    if row.launch.trace.is_none() { Beginning::Here } else { Beginning::Elsewhere }
 }
 
 /// How many rows want to go to each target.

@@ -11,6 +11,7 @@ use punctual_store::{
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use crate::admitter::{Admitter, Look};
@@ -22,7 +23,7 @@ use crate::membership::{Beat, Membership};
 use crate::planner::{Planned, Planner};
 use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
-use crate::wake::{Signals, Wake, wait};
+use crate::wake::{CHANGES_EVERY, Signals, Sleep, Wake, wait};
 use crate::{Clock, Metrics, Pulse, Settings, Tuner, Tuning};
 
 /// How often it is asked which of the runs in hand have ended in the ledger, at most.
@@ -66,6 +67,8 @@ pub struct Engine<S, C, T> {
     pub(crate) ask_ended_at: Option<Timestamp>,
     /// When that was asked last.
     pub(crate) asked_ended_at: Timestamp,
+    /// When changes are heard of again.
+    pub(crate) changes_from: Instant,
 }
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
@@ -116,12 +119,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 tuning: &mut self.tuning,
                 pulse: &self.pulse,
             };
-            match wait(&*self.store, signals, at_most).await {
+            let sleep = Sleep { at_most, changes_from: self.changes_from };
+            match wait(&*self.store, signals, sleep).await {
                 Wake::Look => {}
                 Wake::Tuned => self.tune(),
                 Wake::Settled => self.plan_at = Some(Timestamp::MIN),
                 // Another process may have brought ticks nearer than the known ones, or ended runs.
                 Wake::Changed => {
+                    self.changes_from = Instant::now() + CHANGES_EVERY;
                     self.plan_at = Some(Timestamp::MIN);
                     self.want_ended();
                 }

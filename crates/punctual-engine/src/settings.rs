@@ -9,7 +9,7 @@ use punctual_plan::{LOOKAHEAD_MAX, Pace};
 use punctual_store::{Node, Retention};
 
 use crate::membership::LEASE;
-use crate::{Chance, JournalPlace, Tuning};
+use crate::{Chance, JournalPlace, Spans, Tuning};
 
 /// The shortest `tick`: a loop that looks more often than this only costs.
 const TICK_MIN: SignedDuration = SignedDuration::from_millis(10);
@@ -30,6 +30,8 @@ pub struct Settings {
     pub idle: Duration,
     /// Where ids come from.
     pub chance: Chance,
+    /// Who is told what becomes of each run, as spans of its trace; nobody by itself.
+    pub spans: Spans,
     /// What lets the node stand still, as a stopped process does.
     #[cfg(feature = "harness")]
     pub gate: crate::harness::Gate,
@@ -53,6 +55,7 @@ impl Settings {
             retention: Retention::default(),
             idle: Duration::ZERO,
             chance: Chance::of_host(),
+            spans: Spans::default(),
             #[cfg(feature = "harness")]
             gate: crate::harness::Gate::default(),
             #[cfg(feature = "harness")]

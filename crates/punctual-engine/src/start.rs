@@ -8,6 +8,7 @@ use punctual_plan::{Action, RunKey};
 use punctual_store::{Error, Joined, Launchable, Store};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::warn;
 
 use crate::admitter::Admitter;
@@ -166,6 +167,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
+        spans: settings.spans.clone(),
     };
     let shared = Shared {
         time: Arc::clone(&time),
@@ -182,7 +184,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     Engine {
         watch: Watch::new(time.clock()),
         planner: Planner::new(&node, pace),
-        admitter: Admitter::new(&node, pace),
+        admitter: Admitter::new(&node, pace, settings.spans.clone()),
         membership: Membership::new(joined, node),
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
@@ -193,6 +195,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         plan_at: Some(Timestamp::MIN),
         ask_ended_at: None,
         asked_ended_at: Timestamp::MIN,
+        changes_from: Instant::now(),
         store,
         time,
         id,

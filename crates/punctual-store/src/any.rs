@@ -89,6 +89,7 @@ hand_over! {
     put_document(scope: Scope, document: NewDocument) -> Result<Document, Error>;
     document(scope: Scope, kind: DocumentKind, name: String) -> Result<Option<Document>, Error>;
     documents(scope: Scope, kind: DocumentKind, cut: Cut) -> Result<Listed<Document>, Error>;
+    documents_of(wanted: Vec<Shelf>, limit: u32) -> Result<Vec<Vec<Document>>, Error>;
     remove_document(scope: Scope, kind: DocumentKind, name: String) -> Result<bool, Error>;
     put_token(scope: Scope, token: Token) -> Result<(), Error>;
     token(hash: String) -> Result<Option<(OrgKey, Token)>, Error>;

@@ -313,6 +313,21 @@ pub trait Store: Send + Sync + 'static {
         cut: Cut,
     ) -> impl Future<Output = Result<Listed<Document>, Error>> + Send;
 
+    /// The same for several at once: a list for each that is wanted.
+    fn documents_of(
+        &self,
+        wanted: Vec<Shelf>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Vec<Document>>, Error>> + Send {
+        async move {
+            let mut found = Vec::with_capacity(wanted.len());
+            for Shelf { scope, kind } in wanted {
+                found.push(self.documents(scope, kind, Cut::first(limit)).await?.rows);
+            }
+            Ok(found)
+        }
+    }
+
     /// Removes a shared thing; whether there was one.
     fn remove_document(
         &self,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, run_key};
+use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, Trace, run_key};
 use punctual_store::{AttemptToken, Launchable};
 use serde_json::{Value, json};
 
@@ -34,6 +34,8 @@ pub struct Context {
     pub attempt: u32,
     /// Under which claim it is launched: a later one wins.
     pub token: AttemptToken,
+    /// The trace that what it does belongs to.
+    pub trace: Option<Trace>,
     /// Its schedule, in the version that it belongs to.
     pub schedule: Arc<Schedule>,
 }
@@ -52,6 +54,7 @@ impl Context {
             triggered_at: now,
             attempt: run.attempt,
             token,
+            trace: run.trace,
             schedule: Arc::clone(&run.definition),
         }
     }
@@ -73,6 +76,7 @@ impl Context {
             fire_at: self.fire_at,
             triggered_at: self.triggered_at,
             attempt: self.attempt,
+            trace: self.trace,
         }
     }
 
@@ -119,7 +123,8 @@ impl Context {
         json["config"] = json!(queue.config);
     }
 
-    /// The same as variables: `PUNCTUAL_` and the name of the key in capitals; what has no value is left out.
+    /// The same as variables: `PUNCTUAL_` and the name of the key in capitals; what has no value is left out. The trace is
+    /// also where programs look for it: in `TRACEPARENT`.
     pub fn variables(&self) -> Vec<(String, String)> {
         let Value::Object(facts) = self.json() else { return Vec::new() };
         let variable = |(name, value): (String, Value)| {
@@ -131,6 +136,7 @@ impl Context {
             let fits = text.len() <= VARIABLE_BYTES_MAX && !text.contains('\0');
             fits.then(|| (format!("PUNCTUAL_{}", name.to_uppercase()), text))
         };
-        facts.into_iter().filter_map(variable).collect()
+        let trace = self.trace.map(|trace| ("TRACEPARENT".to_owned(), trace.to_string()));
+        facts.into_iter().filter_map(variable).chain(trace).collect()
     }
 }

@@ -23,6 +23,7 @@ pub mod queue;
 pub mod race;
 pub mod settle;
 pub mod stage;
+pub mod trace;
 mod turn;
 pub mod wide;
 
@@ -211,6 +212,11 @@ macro_rules! conformance {
                 an_executor_that_never_reports_is_given_up,
                 an_executor_of_another_org_says_nothing,
                 a_target_that_is_gone_disables_its_schedule,
+            }
+            trace {
+                a_run_keeps_the_trace_of_its_admission,
+                a_run_belongs_to_the_trace_of_its_request,
+                an_admission_gives_an_attempt_its_token,
             }
             list {
                 schedules_come_by_name_in_pages,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use punctual_plan::{
     Breaker, EntryState, Event, NonFire, Noted, Object, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey,
-    RunStatus, ScheduleKey, Status, end_event, plan_events,
+    RunStatus, ScheduleKey, Status, Trace, end_event, plan_events,
 };
 use punctual_time::{Anchor, Spec};
 
@@ -21,6 +21,7 @@ pub(super) struct NewRow {
     pub(super) verdict: Option<Reason>,
     pub(super) is_forced: bool,
     pub(super) payload: Option<Object>,
+    pub(super) trace: Option<Trace>,
     pub(super) tz: i64,
 }
 
@@ -117,6 +118,7 @@ impl Data {
             completed_at: None,
             executor_run_id: None,
             payload: new.payload,
+            trace: new.trace,
         };
         Some(self.insert_run(record))
     }
@@ -180,6 +182,7 @@ impl Data {
             verdict,
             is_forced: false,
             payload: None,
+            trace: None,
             tz: moment.tz,
         });
         if let (Some(Ok(run)), Some(end)) = (armed, end) {

@@ -11,7 +11,7 @@ use super::ledger::FLYING;
 use super::plan::named;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::read_payload;
+use crate::stored::{read_payload, read_trace};
 use crate::{
     Alive, Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
 };
@@ -64,7 +64,7 @@ impl Postgres {
         let rows = tx.rows(sql!("take_over"), &[&fence.0, &limit, &FLYING.to_vec()]).await?;
         let mut held = HashMap::new();
         for row in &rows {
-            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 9)?), col::<bool>(row, 10)?));
+            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 11)?), col::<bool>(row, 12)?));
         }
         let orphan = |launch: Launchable| {
             let (held_by, is_taken) = *held.get(&launch.run)?;
@@ -93,6 +93,8 @@ impl Postgres {
                 scheduled_for: from_seconds(col(row, 6)?)?,
                 fire_at: from_micros(col(row, 7)?)?,
                 attempt: u32::try_from(col::<i64>(row, 8)?).unwrap_or(u32::MAX),
+                trace: read_trace(col(row, 9)?),
+                token: col(row, 10)?,
             });
         }
         self.added(tx, launches).await

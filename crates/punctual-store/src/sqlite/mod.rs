@@ -22,6 +22,7 @@ mod lock;
 mod migrate;
 mod node;
 mod open;
+mod orgs;
 mod outbox;
 mod plan;
 mod prepare;
@@ -48,6 +49,7 @@ use crate::{Cut, Error, Listed, Scope, Shards, Whose};
 use checkpoint::Checkpointer;
 use connection::Db;
 use lock::ServeLock;
+use orgs::Orgs;
 use reader::Reader;
 use writer::Writer;
 
@@ -79,6 +81,8 @@ pub struct Sqlite {
     lister: Reader,
     /// Parsed definitions, shared by all threads.
     definitions: Arc<Definitions>,
+    /// The keys of orgs, which never change and are asked for by every door.
+    orgs: Orgs,
     /// Up to which schedule retention has counted rows.
     counted_through: AtomicI64,
     _checkpointer: Option<Checkpointer>,
@@ -116,6 +120,7 @@ impl Sqlite {
             reader: Reader::start(with(connection::readable(path, access)?)),
             lister: Reader::start(with(connection::readable(path, access)?)),
             definitions: Arc::clone(&definitions),
+            orgs: Orgs::default(),
             counted_through: AtomicI64::new(0),
             _checkpointer: checkpointer,
             _lock: lock,

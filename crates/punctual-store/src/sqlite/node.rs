@@ -5,7 +5,7 @@ use punctual_plan::{Fence, OrgKey, Origin, RunKey, ScheduleKey};
 use rusqlite::{Row, params};
 
 use super::connection::Db;
-use super::decode::{column, instant, maybe_instant, named, tick};
+use super::decode::{column, instant, maybe_instant, named, tick, trace};
 use super::{now, sql};
 use crate::stored::read_payload;
 use crate::{
@@ -99,8 +99,8 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
     let found = db.rows(sql!("orphans"), query, |row| {
         Ok(Orphan {
             launch: read_launchable(db, row)?,
-            held_by: Fence(column(row, 9)?),
-            is_taken: column(row, 10)?,
+            held_by: Fence(column(row, 11)?),
+            is_taken: column(row, 12)?,
         })
     })?;
     let mut take = db.prepare(sql!("take_over"))?;
@@ -112,7 +112,8 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
     Ok(taken)
 }
 
-/// Reads what a launch needs: key, schedule, org, origin, nonce, tick, fire time, attempt, version.
+/// Reads what a launch needs: key, schedule, org, origin, nonce, tick, fire time, attempt, version,
+/// trace, token.
 pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Error> {
     let schedule = ScheduleKey(column(row, 1)?);
     // A run that was launched has to be answered for, even if its definition cannot be read any more.
@@ -127,6 +128,8 @@ pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Erro
         scheduled_for: tick(row, 5)?,
         fire_at: instant(row, 6)?,
         attempt: column(row, 7)?,
+        trace: trace(row, 9)?,
+        token: column(row, 10)?,
     };
     added(db, launch)
 }

@@ -337,6 +337,7 @@ impl Store for Ledger {
         put_document(scope: Scope, document: NewDocument) -> Document;
         document(scope: Scope, kind: DocumentKind, name: String) -> Option<Document>;
         documents(scope: Scope, kind: DocumentKind, cut: Cut) -> Listed<Document>;
+        documents_of(wanted: Vec<Shelf>, limit: u32) -> Vec<Vec<Document>>;
         remove_document(scope: Scope, kind: DocumentKind, name: String) -> bool;
         put_token(scope: Scope, token: Token) -> ();
         token(hash: String) -> Option<(OrgKey, Token)>;
