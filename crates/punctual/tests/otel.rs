@@ -10,10 +10,13 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-/// A collector: keeps the path and the body of every request.
+/// The first line and the body of a request.
+type Request = (String, Vec<u8>);
+
+/// A collector: keeps every request.
 struct Collector {
     url: String,
-    taken: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    taken: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Collector {

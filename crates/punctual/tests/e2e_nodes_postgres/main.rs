@@ -111,7 +111,6 @@ fn judge(cluster: &Cluster, through: Timestamp) {
             .output()
             .expect("python3 is installed; `cargo xtask ground` does it");
         let said = String::from_utf8_lossy(&judged.stdout);
-        println!("{said}");
         assert!(judged.status.success(), "{said}{}", String::from_utf8_lossy(&judged.stderr));
     }
 }
