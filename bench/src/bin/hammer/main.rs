@@ -81,7 +81,10 @@ async fn run(arguments: &[String]) -> Result<(), Failure> {
 
 async fn open(database: &str) -> Result<(AnyStore, u16), Failure> {
     if database.starts_with("postgres://") {
-        let settings = PostgresSettings { connections: CONNECTIONS, ..PostgresSettings::new(database) };
+        // No call may fail here, however long the machine lets it stand still.
+        let pause_timeout = std::time::Duration::from_secs(60);
+        let settings =
+            PostgresSettings { connections: CONNECTIONS, pause_timeout, ..PostgresSettings::new(database) };
         return Ok((AnyStore::Postgres(Postgres::open(settings).await?), TASKS_POSTGRES));
     }
     Ok((AnyStore::Sqlite(Sqlite::open(Path::new(database), Access::Serve)?), TASKS_SQLITE))

@@ -30,8 +30,12 @@ pub struct PostgresSettings {
     pub statement_timeout: Duration,
     /// The longest wait for a row that another transaction holds.
     pub lock_timeout: Duration,
-    /// The longest pause inside a transaction; where nodes may wait for each other it is a second at most.
+    /// The longest pause inside a transaction.
     pub idle_timeout: Duration,
+    /// The longest pause inside a transaction of a node, for which other nodes may wait: one that was stopped in the
+    /// middle of it, by a signal or with its machine, lets go of its rows when the repair sweep comes for them, long
+    /// before its lease is over.
+    pub pause_timeout: Duration,
     /// What is wanted of the database: whoever only visits it keeps little of it in memory.
     pub access: Access,
 }
@@ -46,6 +50,7 @@ impl PostgresSettings {
             statement_timeout: Duration::from_secs(60),
             lock_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
+            pause_timeout: Duration::from_secs(1),
             access: Access::Serve,
         }
     }
@@ -53,11 +58,6 @@ impl PostgresSettings {
 
 /// How long a connection may take to come up, or a free one to be found.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// The longest pause inside a transaction of a node that others may wait for. A node that was stopped in the middle of
-/// one, by a signal or with its machine, lets go of its rows when the repair sweep comes for them, long before its lease
-/// is over.
-const PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// Whose rights a transaction has, and how its statements are planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,7 +182,7 @@ impl Connections {
             }
         };
         let pause = match role {
-            Role::Brief | Role::Hot => settings.idle_timeout.min(PAUSE_MAX),
+            Role::Brief | Role::Hot => settings.idle_timeout.min(settings.pause_timeout),
             Role::Owner | Role::Engine | Role::Org(_) => settings.idle_timeout,
         };
         format!(

@@ -156,7 +156,9 @@ async fn a_server_that_is_not_there_is_named_when_the_store_is_opened() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_that_meet_hold_their_rows_in_one_order() {
     let url = ground::migrated().await;
-    let settings = PostgresSettings { connections: 12, ..PostgresSettings::new(&url) };
+    // On a busy machine any of them may stand still for a while.
+    let pause_timeout = Duration::from_secs(60);
+    let settings = PostgresSettings { connections: 12, pause_timeout, ..PostgresSettings::new(&url) };
     let ground =
         ground::Ground { store: Postgres::open(settings).await.expect("the ground of the test holds"), url };
     let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));
