@@ -82,7 +82,7 @@ impl Cluster {
             chance: self.chance.clone(),
             gate: gate.clone(),
             lease: self.rhythm.lease,
-            tz_version: self.tz_version.clone(),
+            tz_version: Some(self.tz_version.clone()),
             ..Settings::with_journal(JournalPlace::Memory(machine.journal.clone()))
         };
         let (stop, stopped) = watch::channel(false);

@@ -160,8 +160,9 @@ macro_rules! through {
                 .await
             }
 
-            async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
-                self.write_and("renewing the lease", self.hub.store.heartbeat(fence), |heartbeat| {
+            async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
+                let fence = alive.fence;
+                self.write_and("renewing the lease", self.hub.store.heartbeat(alive), |heartbeat| {
                     self.wrote(fence, "a heartbeat");
                     self.hub.state().oracle.leased(fence, heartbeat.lease_until);
                 })

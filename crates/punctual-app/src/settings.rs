@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use punctual_engine::Reach;
+use punctual_engine::{Proxy, Reach};
 use punctual_plan::{CatchUp, Executor, Jitter, Named, Overlap, Pace};
 use punctual_store::Retention;
 use serde_json::Value;
@@ -60,6 +60,8 @@ enum Shape {
     Executor,
     /// Addresses and hosts.
     Reach,
+    /// The address of a proxy; none, if it is empty.
+    Proxy,
     /// An address on loopback, or `none`.
     Address,
     /// Paths, separated by commas.
@@ -99,7 +101,7 @@ const fn described(name: &'static str, default: &'static str, shape: Shape, what
 const HOUR_MS: u64 = 3_600_000;
 
 /// Every setting.
-pub static SETTINGS: [Described; 17] = [
+pub static SETTINGS: [Described; 18] = [
     described("tick_ms", "1000", Shape::Number { least: 1, most: 60_000 }, "the longest sleep of the server"),
     described(
         "lookahead_ms",
@@ -143,6 +145,12 @@ pub static SETTINGS: [Described; 17] = [
         "no",
         Shape::Reach,
         "addresses beside public ones that web requests may go to",
+    ),
+    described(
+        "webhook_proxy",
+        "",
+        Shape::Proxy,
+        "the HTTP proxy that web requests go through; it is told checked addresses, never names",
     ),
     described("listen", "127.0.0.1:7424", Shape::Address, "where the server listens; `none` turns it off"),
     described(
@@ -369,6 +377,11 @@ impl Settings {
         self.get("allow_private_targets").value.parse().expect("checked when it was resolved")
     }
 
+    /// The proxy that web requests go through, if any.
+    pub fn proxy(&self) -> Option<Proxy> {
+        self.get("webhook_proxy").value.parse().ok()
+    }
+
     /// Where the server listens, if it does.
     pub fn listen(&self) -> Option<SocketAddr> {
         listen_address(&self.get("listen").value).expect("checked when it was resolved")
@@ -448,6 +461,7 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
         Shape::CatchUp => catch_up(text).is_some(),
         Shape::Duration => duration(text).is_ok_and(|length| length > SignedDuration::ZERO),
         Shape::Reach => text.parse::<Reach>().is_ok(),
+        Shape::Proxy => text.is_empty() || text.parse::<Proxy>().is_ok(),
         Shape::Level => LEVELS.contains(&text),
         Shape::Format => FORMATS.contains(&text),
         Shape::Address => listen_address(text).is_ok(),
@@ -472,6 +486,7 @@ fn refusal(setting: &Described, value: &str) -> Option<String> {
             "write `no`, `yes`, or ranges and host names by commas, such as `10.0.0.0/8, hooks.internal`"
                 .to_owned()
         }
+        Shape::Proxy => "write `http://HOST:PORT`, without a name and a password".to_owned(),
         Shape::Address => {
             "write an address of this host alone, such as `127.0.0.1:7424`, or `none`; this version lets no other \
              host in"

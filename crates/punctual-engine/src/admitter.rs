@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
-use punctual_plan::{Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
-use punctual_store::{AdmitCommit, Commit, DueBatch, Error, Expired, Launchable, Store};
+use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
+use punctual_store::{AdmitCommit, Commit, DueBatch, DueRow, Error, Expired, Launchable, Store};
 use tracing::{debug, info};
 
 use crate::Metrics;
@@ -16,6 +16,7 @@ use crate::lanes::LaneKey;
 use crate::launcher::{Doors, is_launched};
 use crate::lease::Lease;
 use crate::membership::Shared;
+use crate::spans::{Beginning, Spans, Stretch};
 
 /// What one look at the due rows gave.
 pub(crate) struct Admitted {
@@ -41,8 +42,6 @@ pub(crate) struct Look {
     pub(crate) now: Timestamp,
     /// What was found.
     pub(crate) batch: DueBatch,
-    /// Whether the node may plan: else nothing can be left to its plans.
-    pub(crate) may_plan: bool,
     /// Schedules whose due ticks are left aside, for they are about to be decided as one.
     pub(crate) aside: BTreeSet<ScheduleKey>,
 }
@@ -54,16 +53,18 @@ pub(crate) struct Admitter {
     pub(crate) pace: Pace,
     metrics: Arc<Metrics>,
     complaints: Complaints,
+    spans: Spans,
 }
 
 impl Admitter {
-    pub(crate) fn new(shared: &Shared, pace: Pace) -> Self {
+    pub(crate) fn new(shared: &Shared, pace: Pace, spans: Spans) -> Self {
         Self {
             lease: Arc::clone(&shared.lease),
             sender: shared.sender.clone(),
             pace,
             metrics: Arc::clone(&shared.metrics),
             complaints: Complaints::default(),
+            spans,
         }
     }
 
@@ -74,16 +75,14 @@ impl Admitter {
         look: Look,
         doors: &D,
     ) -> Result<Admitted, Error> {
-        let Look { now, mut batch, may_plan, aside } = look;
+        let Look { now, mut batch, aside } = look;
         self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|one| &one.error));
         let illegible = batch.unreadable.iter().map(|one| one.schedule).collect();
         let found = batch.rows.len();
         batch.rows.retain(|row| doors.takes(&row.launch.definition.target.action));
         batch.rows.retain(|row| !aside.contains(&row.due.schedule) || !row.is_of_stretch(now));
         let (own, undecided) = (batch.rows.len(), std::mem::take(&mut batch.undecided));
-        if may_plan {
-            batch.rows.retain(|row| !row.is_overtaken(now) || !undecided.contains(&row.due.schedule));
-        }
+        batch.rows.retain(|row| !row.is_overtaken(now) || !undecided.contains(&row.due.schedule));
         self.metrics.schedules_due.set(batch.rows.len());
         let undecided = own - batch.rows.len();
         // A batch full of rows that are all left aside is not looked at again at once.
@@ -118,19 +117,37 @@ impl Admitter {
         let due: Vec<Due> = rows.iter().map(|row| row.due.clone()).collect();
         let admissions = admit(&due, &mut world);
         // Rows whose instant has not come are left out; the others keep their order.
-        let ready = rows.into_iter().filter(|row| row.due.fire_at <= now || !holds(Rule::NeverEarly));
+        let is_ready = |row: &DueRow| row.due.fire_at <= now || !holds(Rule::NeverEarly);
+        let ready: Vec<DueRow> = rows.into_iter().filter(is_ready).collect();
+        let begun: Vec<Beginning> = ready.iter().map(beginning).collect();
         let commits: Vec<AdmitCommit> = admissions
             .into_iter()
             .zip(ready)
-            .map(|(admission, row)| AdmitCommit { admission, row })
+            .map(|(admission, row)| AdmitCommit { admission, row: self.entitled(row) })
             .collect();
         let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
-        let is_done = |commit: Commit| commit == Commit::Done || !holds(Rule::LaunchAfterCommit);
-        for (one, _) in commits.into_iter().zip(done).filter(|(_, commit)| is_done(*commit)) {
+        for ((one, commit), beginning) in commits.into_iter().zip(done).zip(begun) {
+            if commit != Commit::Done && holds(Rule::LaunchAfterCommit) {
+                continue;
+            }
             self.count(&one, now);
+            if one.admission.verdict == Verdict::Start {
+                let from = one.row.due.fire_at.min(now);
+                self.spans.admitted((&one.row.launch).into(), Stretch { from, to: now }, beginning);
+            }
             admitted.take(one);
         }
         Ok(admitted)
+    }
+
+    /// Gives a row what its launch will need, so that it is written with the admission and not for itself: the trace
+    /// that it belongs to, and the token by which its receiver may report.
+    fn entitled(&self, mut row: DueRow) -> DueRow {
+        let launch = &mut row.launch;
+        launch.trace = launch.trace.or_else(|| Some(self.sender.chance().trace()));
+        let is_reported = matches!(launch.definition.target.action, Action::Webhook(_) | Action::Workflow(_));
+        launch.token = is_reported.then(|| self.sender.chance().id().simple().to_string());
+        row
     }
 
     fn count(&self, one: &AdmitCommit, now: Timestamp) {
@@ -140,6 +157,11 @@ impl Admitter {
             self.metrics.lateness.observe(now.duration_since(one.row.launch.scheduled_for));
         }
     }
+}
+
+/// Whether the trace of a row begins with its admission.
+fn beginning(row: &DueRow) -> Beginning {
+    if row.launch.trace.is_none() { Beginning::Here } else { Beginning::Elsewhere }
 }
 
 /// How many rows want to go to each target.

@@ -20,6 +20,11 @@ impl Sender {
         Self { chance }
     }
 
+    /// Where its ids come from.
+    pub(crate) fn chance(&self) -> &Chance {
+        &self.chance
+    }
+
     /// Sends a write; if its answer is lost it is sent again with the same id, which the database does once.
     pub(crate) async fn send<T, F>(
         &self,

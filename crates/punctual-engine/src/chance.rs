@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use punctual_plan::Trace;
 use uuid::Uuid;
 
 /// A source of ids that nobody else has; clones share it.
@@ -17,33 +18,58 @@ use uuid::Uuid;
 pub struct Chance(Arc<Source>);
 
 #[derive(Debug)]
-enum Source {
+struct Source {
+    /// Where ids come from, which nobody may guess.
+    ids: Ids,
+    /// Numbers that only have to differ, for which the host would be asked too often.
+    numbers: Mutex<u64>,
+}
+
+#[derive(Debug)]
+enum Ids {
     Host,
-    Seeded(Mutex<u64>),
+    Seeded,
 }
 
 impl Chance {
     /// What the host offers.
     pub fn of_host() -> Self {
-        Self(Arc::new(Source::Host))
+        let (seed, _) = Uuid::new_v4().as_u64_pair();
+        Self(Arc::new(Source { ids: Ids::Host, numbers: Mutex::new(seed) }))
     }
 
     /// A sequence that the seed decides.
     pub fn seeded(seed: u64) -> Self {
-        Self(Arc::new(Source::Seeded(Mutex::new(seed))))
+        Self(Arc::new(Source { ids: Ids::Seeded, numbers: Mutex::new(seed) }))
     }
 
     /// A new id.
     pub fn id(&self) -> Uuid {
-        match &*self.0 {
-            Source::Host => Uuid::new_v4(),
-            Source::Seeded(state) => {
-                let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-                let (high, low) = (next(&mut state), next(&mut state));
+        match self.0.ids {
+            Ids::Host => Uuid::new_v4(),
+            Ids::Seeded => {
+                let (high, low) = (self.number(), self.number());
                 uuid::Builder::from_random_bytes((u128::from(high) << 64 | u128::from(low)).to_be_bytes())
                     .into_uuid()
             }
         }
+    }
+
+    /// A new trace.
+    ///
+    /// ```
+    /// use punctual_engine::Chance;
+    ///
+    /// assert_eq!(Chance::seeded(7).trace(), Chance::seeded(7).trace());
+    /// assert_ne!(Chance::of_host().trace().id(), Chance::of_host().trace().id());
+    /// ```
+    pub fn trace(&self) -> Trace {
+        let (high, low, parent) = (self.number(), self.number(), self.number());
+        Trace::new(u128::from(high) << 64 | u128::from(low), parent)
+    }
+
+    fn number(&self) -> u64 {
+        next(&mut self.0.numbers.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

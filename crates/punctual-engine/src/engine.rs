@@ -11,6 +11,7 @@ use punctual_store::{
 };
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use crate::admitter::{Admitter, Look};
@@ -22,7 +23,7 @@ use crate::membership::{Beat, Membership};
 use crate::planner::{Planned, Planner};
 use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
-use crate::wake::{Signals, Wake, wait};
+use crate::wake::{CHANGES_EVERY, Signals, Sleep, Wake, wait};
 use crate::{Clock, Metrics, Pulse, Settings, Tuner, Tuning};
 
 /// How often it is asked which of the runs in hand have ended in the ledger, at most.
@@ -66,6 +67,8 @@ pub struct Engine<S, C, T> {
     pub(crate) ask_ended_at: Option<Timestamp>,
     /// When that was asked last.
     pub(crate) asked_ended_at: Timestamp,
+    /// When changes are heard of again.
+    pub(crate) changes_from: Instant,
 }
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
@@ -98,7 +101,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 let own = self.membership.own();
                 next.extend(self.admit(own).await);
                 if let Some(late) = self.membership.sweep(self.time.now()) {
-                    self.admit(late).await;
+                    self.admit(late.due).await;
+                    self.plan_for_others(late.plannable).await;
                 }
             }
             // What was admitted is launched before the next batch of plans takes its time, even on a single thread.
@@ -118,12 +122,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 tuning: &mut self.tuning,
                 pulse: &self.pulse,
             };
-            match wait(&*self.store, signals, at_most).await {
+            let sleep = Sleep { at_most, changes_from: self.changes_from };
+            match wait(&*self.store, signals, sleep).await {
                 Wake::Look => {}
                 Wake::Tuned => self.tune(),
                 Wake::Settled => self.plan_at = Some(Timestamp::MIN),
                 // Another process may have brought ticks nearer than the known ones, or ended runs.
                 Wake::Changed => {
+                    self.changes_from = Instant::now() + CHANGES_EVERY;
                     self.plan_at = Some(Timestamp::MIN);
                     self.want_ended();
                 }
@@ -243,7 +249,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Plans one batch of what comes near; what is due meanwhile comes first.
     async fn plan(&mut self) {
         let now = self.time.now();
-        if !self.membership.may_plan() || self.plan_at.is_none_or(|plan_at| plan_at > now) {
+        if !self.membership.may_plan() {
+            // Others plan for it: there is nothing to wake for, and what is its to do, it does.
+            self.plan_at = None;
+            return self.pulse.planned();
+        }
+        if self.plan_at.is_none_or(|plan_at| plan_at > now) {
             return;
         }
         match self.planner.pass(&*self.store, self.membership.own(), now).await {
@@ -261,9 +272,19 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
     }
 
+    /// Plans one batch of what others should have planned; what is left comes with the next sweep.
+    async fn plan_for_others(&mut self, late: Whose) {
+        if !self.membership.may_plan() {
+            return;
+        }
+        if let Err(problem) = self.planner.pass(&*self.store, late, self.time.now()).await {
+            self.complain(&problem, "plan");
+        }
+    }
+
     /// Admits and launches what is due; gives back when the next row is.
     async fn admit(&mut self, whose: Whose) -> Option<Timestamp> {
-        let (now, may_plan) = (self.time.now(), self.membership.may_plan());
+        let now = self.time.now();
         let ask = Ask { now, whose, limit: BATCH_MAX };
         let batch = match self.store.due(ask.clone()).await {
             Ok(batch) => batch,
@@ -274,9 +295,13 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             Err(problem) => return self.fail(&problem, "plan"),
         };
         let stretches: Vec<ScheduleKey> = aside.iter().copied().collect();
-        let next = self.admit_batch(Look { now, batch, may_plan, aside }).await;
+        let next = self.admit_batch(Look { now, batch, aside }).await;
         if stretches.is_empty() {
             return next;
+        }
+        // Whoever may plan decides them, and finds them within a second or two; until then there is nothing to look at.
+        if !self.membership.may_plan() {
+            return next.filter(|next| *next > now);
         }
         // What was slept through is decided after what was not is launched, each schedule's as one, and what fires of it
         // is admitted.
@@ -285,16 +310,13 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return self.fail(&problem, "plan");
         }
         match self.store.due(ask).await {
-            Ok(batch) => self.admit_batch(Look { now, batch, may_plan, aside: BTreeSet::new() }).await,
+            Ok(batch) => self.admit_batch(Look { now, batch, aside: BTreeSet::new() }).await,
             Err(problem) => self.fail(&problem, "due"),
         }
     }
 
-    /// Schedules of which several due ticks are one decision, as far as this node may plan.
+    /// Schedules of which several due ticks are one decision.
     async fn stretches(&mut self, batch: &DueBatch, now: Timestamp) -> Result<BTreeSet<ScheduleKey>, Error> {
-        if !self.membership.may_plan() {
-            return Ok(BTreeSet::new());
-        }
         let mut stretches = batch.stretches();
         let unsure: Vec<ScheduleKey> = batch.unsure(now).into_iter().collect();
         for some in unsure.chunks(BATCH_MAX) {
@@ -406,6 +428,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.metrics.store_errors.add(&[step]);
         // The database knows better than this node's clocks: the next heartbeat, at once, ends in a new lease.
         if matches!(problem, Error::LeaseLost) {
+            self.metrics.writes_refused.add(&[step]);
             self.membership.upset();
         }
         error!(%problem, step, "the database failed, trying again");

@@ -248,6 +248,8 @@ mod tests {
             scheduled_for: Timestamp::UNIX_EPOCH,
             fire_at: Timestamp::UNIX_EPOCH,
             attempt: 1,
+            trace: None,
+            token: None,
         }
     }
 

@@ -47,6 +47,16 @@ pub enum Launched {
     Entrusted,
 }
 
+impl Launched {
+    /// How the attempt ended, if it has.
+    pub(crate) fn outcome(&self) -> Option<&Outcome> {
+        match self {
+            Self::Ended(finished) => Some(&finished.outcome),
+            Self::Entrusted => None,
+        }
+    }
+}
+
 impl From<Finished> for Launched {
     fn from(finished: Finished) -> Self {
         Self::Ended(finished)

@@ -17,6 +17,7 @@ use crate::lanes::{LaneKey, Lanes, Placed};
 use crate::launch::{Cancel, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
+use crate::spans::Stretch;
 use crate::time::Time;
 use crate::{Clock, Metrics, Settings};
 
@@ -171,6 +172,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         };
         let cancel = flight.canceller.cancel_of();
         let started_at = Arc::new(Mutex::new(None));
+        let from = self.time.now();
         let launched = match noted {
             Ok(()) => {
                 self.flights.launched(run.run, fence);
@@ -186,6 +188,8 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             // What cannot be noted is not launched: a restart could not tell whether it was.
             Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")).into(),
         };
+        let stretch = Stretch { from, to: self.time.now().max(from) };
+        self.settings.spans.launched(run.into(), stretch, launched.outcome());
         let finished = match launched {
             Launched::Ended(finished) => finished,
             Launched::Entrusted => return self.tell(News::Gone { run: run.run, attempt: run.attempt }),
@@ -232,7 +236,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
 
     fn report(&self, run: &Launchable, report: Report) {
         let (definition, scheduled_for) = (Arc::clone(&run.definition), run.scheduled_for);
-        self.tell(News::Ended(Box::new(Ended { report, definition, scheduled_for })));
+        self.tell(News::Ended(Box::new(Ended { report, definition, scheduled_for, trace: run.trace })));
     }
 
     fn note_end(&self, run: &Launchable, outcome: &Outcome, at: Timestamp) {

@@ -28,6 +28,7 @@ mod pulse;
 mod recover;
 mod settings;
 mod settler;
+mod spans;
 mod start;
 mod target;
 mod time;
@@ -42,10 +43,13 @@ pub use launch::{Cancel, Canceller, Finished, Launch, Launched, LiveOutput, OnSt
 pub use metrics::Metrics;
 pub use pulse::{News, Pulse};
 pub use settings::Settings;
+pub use spans::Spans;
+#[cfg(feature = "otel")]
+pub use spans::{Sink, Span, SpanKind};
 pub use start::StartError;
 pub use target::{
-    BadReach, BadRequest, CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX, Program,
-    Reach, SECRET_BYTES_MAX, STARTED_BY_KEY, TooFewFiles, Vault, VaultError, Worked, Worker, WorkerSettings,
-    allow_open_files, check_header, check_text, check_url,
+    BadProxy, BadReach, BadRequest, CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX,
+    Program, Proxy, Reach, SECRET_BYTES_MAX, STARTED_BY_KEY, TooFewFiles, Vault, VaultError, Worked, Worker,
+    WorkerSettings, allow_open_files, check_header, check_text, check_url,
 };
 pub use tuning::{Tuner, Tuning};

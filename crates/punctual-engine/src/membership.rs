@@ -1,12 +1,13 @@
 //! Membership: the node's lease, its shards, and what it takes up from nodes that are gone.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{
-    AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
+    Alive, AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
 };
 use tracing::{error, info, warn};
 
@@ -32,6 +33,10 @@ const SWEEPS: i32 = 12;
 /// A row is anybody's when it is late by this part of a lease: by a second.
 const LATES: i32 = 3;
 
+/// A schedule that has wanted to be planned for this long is anybody's: its node is gone, or may not plan. That is long
+/// before the first tick which is not planned, for a schedule wants that half a window ahead.
+const PLAN_LATE: SignedDuration = SignedDuration::from_secs(5);
+
 /// A node among others.
 pub(crate) struct Membership {
     pub(crate) lease: Arc<Lease>,
@@ -54,6 +59,14 @@ pub(crate) struct Shared {
     pub(crate) journal: Arc<Mutex<Journal>>,
     /// How long the lease lasts.
     pub(crate) lasts: SignedDuration,
+}
+
+/// The work of others that is late.
+pub(crate) struct Sweep {
+    /// Rows.
+    pub(crate) due: Whose,
+    /// Schedules.
+    pub(crate) plannable: Whose,
 }
 
 /// What a heartbeat came to.
@@ -111,12 +124,12 @@ impl Membership {
     }
 
     /// The work of others that is late, when it is time to look for it.
-    pub(crate) fn sweep(&mut self, now: Timestamp) -> Option<Whose> {
+    pub(crate) fn sweep(&mut self, now: Timestamp) -> Option<Sweep> {
         if self.shards == Shards::All || now < self.sweep_at || !holds(Rule::RepairSweep) {
             return None;
         }
         self.sweep_at = now.saturating_add(self.lasts / SWEEPS).unwrap_or(Timestamp::MAX);
-        Some(Whose::Late(self.lasts / LATES))
+        Some(Sweep { due: Whose::Late(self.lasts / LATES), plannable: Whose::Late(PLAN_LATE) })
     }
 
     /// Renews the lease when it is time to.
@@ -128,7 +141,7 @@ impl Membership {
         self.beat_at = now.saturating_add(BEAT_AGAIN).unwrap_or(Timestamp::MAX);
         let asked = Moment::of(time.clock());
         let fence = self.lease.fence();
-        match store.heartbeat(fence).await {
+        match store.heartbeat(Alive { fence, ahead: time.ahead() }).await {
             Ok(heartbeat) => {
                 let lasts = heartbeat.lease_until.duration_since(heartbeat.now);
                 self.lease.renew(fence, asked, lasts);
@@ -136,6 +149,8 @@ impl Membership {
                 if let Err(problem) = time.ask(store).await {
                     error!(%problem, "the database does not tell its time");
                 }
+                self.metrics.clock_offset.set(time.ahead());
+                self.metrics.shards_held.set(count(&heartbeat.shards));
                 let is_moved = heartbeat.shards != self.shards;
                 if is_moved {
                     info!(shards = count(&heartbeat.shards), "the share of this node has changed");
@@ -212,7 +227,8 @@ impl Membership {
 
     fn sort(&self, left: Vec<Orphan>, fence: Fence, now: Timestamp) -> (Vec<Launchable>, Vec<Report>) {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        let recovery = Recovery { journal: &journal, fence, now };
+        let none = HashSet::new();
+        let recovery = Recovery { journal: &journal, fence, now, unlaunched: &none };
         let (mut launches, mut reports) = (Vec::new(), Vec::new());
         for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {

@@ -1,8 +1,10 @@
 //! Recover: what an earlier process left in flight is settled from its journal, or launched.
 
+use std::collections::HashSet;
+
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
-use punctual_plan::{Action, Fence};
+use punctual_plan::{Action, Fence, RunKey};
 use punctual_store::{Attempt, BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
 
@@ -16,21 +18,22 @@ pub(crate) struct Recovery<'a> {
     pub(crate) journal: &'a Journal,
     pub(crate) fence: Fence,
     pub(crate) now: Timestamp,
+    /// Runs of which it is known that they were not launched, whatever the journal says of the lease they are held under.
+    pub(crate) unlaunched: &'a HashSet<RunKey>,
 }
 
-/// Settles what the journal knows and gives back what was admitted and never launched, of what is `taken` here.
+/// Settles what the journal knows and gathers what was admitted and never launched.
 pub(crate) async fn recover<S: Store>(
     store: &S,
     sender: &Sender,
     recovery: Recovery<'_>,
-    taken: impl Fn(&Action) -> bool,
-) -> Result<Vec<Launchable>, Error> {
+    launches: &mut Vec<Launchable>,
+) -> Result<(), Error> {
     let Recovery { fence, now, .. } = recovery;
-    let mut launches = Vec::new();
     loop {
         let left = store.take_over(fence, BATCH_MAX).await?;
         if left.is_empty() {
-            return keep_own(store, fence, launches, taken).await;
+            return Ok(());
         }
         let mut reports = Vec::new();
         for orphan in left.into_iter().filter(is_open) {
@@ -77,8 +80,8 @@ impl Recovery<'_> {
     pub(crate) fn judge(&self, orphan: &Orphan) -> Option<Report> {
         let run = &orphan.launch;
         let doubt = in_doubt(run, self.fence, self.now);
-        // Its node said that it was not launched.
-        if orphan.held_by == HANDED_BACK {
+        // Its node said that it was not launched, or this one found that out and lost its lease before it was.
+        if orphan.held_by == HANDED_BACK || self.unlaunched.contains(&run.run) {
             return None;
         }
         // A message is in the outbox since its admission: it is in no doubt, and to launch it again does nothing twice.

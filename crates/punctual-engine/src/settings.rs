@@ -9,7 +9,7 @@ use punctual_plan::{LOOKAHEAD_MAX, Pace};
 use punctual_store::{Node, Retention};
 
 use crate::membership::LEASE;
-use crate::{Chance, JournalPlace, Tuning};
+use crate::{Chance, JournalPlace, Spans, Tuning};
 
 /// The shortest `tick`: a loop that looks more often than this only costs.
 const TICK_MIN: SignedDuration = SignedDuration::from_millis(10);
@@ -30,15 +30,17 @@ pub struct Settings {
     pub idle: Duration,
     /// Where ids come from.
     pub chance: Chance,
+    /// Who is told what becomes of each run, as spans of its trace; nobody by itself.
+    pub spans: Spans,
     /// What lets the node stand still, as a stopped process does.
     #[cfg(feature = "harness")]
     pub gate: crate::harness::Gate,
     /// How long its lease lasts; sweeps are as much rarer as it is longer, so that years can be simulated.
     #[cfg(feature = "harness")]
     pub lease: jiff::SignedDuration,
-    /// The tz database that it says it has.
+    /// The tz database that the node says it has, instead of its own.
     #[cfg(feature = "harness")]
-    pub tz_version: String,
+    pub tz_version: Option<String>,
 }
 
 impl Settings {
@@ -56,12 +58,13 @@ impl Settings {
             retention: Retention::default(),
             idle: Duration::ZERO,
             chance: Chance::of_host(),
+            spans: Spans::default(),
             #[cfg(feature = "harness")]
             gate: crate::harness::Gate::default(),
             #[cfg(feature = "harness")]
             lease: LEASE,
             #[cfg(feature = "harness")]
-            tz_version: punctual_time::tz_version().to_owned(),
+            tz_version: None,
         }
     }
 
@@ -76,17 +79,6 @@ impl Settings {
     #[allow(clippy::unused_self, reason = "a simulation has a lease of its own")]
     pub(crate) fn lease(&self) -> SignedDuration {
         LEASE
-    }
-
-    #[cfg(feature = "harness")]
-    fn tz_version(&self) -> String {
-        self.tz_version.clone()
-    }
-
-    #[cfg(not(feature = "harness"))]
-    #[allow(clippy::unused_self, reason = "a simulation has a tz database of its own")]
-    fn tz_version(&self) -> String {
-        punctual_time::tz_version().to_owned()
     }
 
     /// A task of the node: in a simulation it stands still with the node.
@@ -116,6 +108,17 @@ impl Settings {
             tz_version: self.tz_version(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+
+    #[cfg(feature = "harness")]
+    fn tz_version(&self) -> String {
+        self.tz_version.clone().unwrap_or_else(|| punctual_time::tz_version().to_owned())
+    }
+
+    #[cfg(not(feature = "harness"))]
+    #[allow(clippy::unused_self, reason = "a simulated node says another one")]
+    fn tz_version(&self) -> String {
+        punctual_time::tz_version().to_owned()
     }
 }
 

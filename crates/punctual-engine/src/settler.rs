@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, Next, RunKey, Schedule};
+use punctual_plan::{Fence, Next, RunKey, Schedule, Trace};
 use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Shown, Started, Store};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::MissedTickBehavior;
@@ -18,6 +18,7 @@ use crate::batch::Sender;
 use crate::flights::Flights;
 use crate::journal::Journal;
 use crate::lease::Lease;
+use crate::spans::{Spans, Stretch, Subject};
 use crate::time::Time;
 use crate::{Clock, Metrics};
 
@@ -49,6 +50,19 @@ pub(crate) struct Ended {
     pub(crate) report: Report,
     pub(crate) definition: Arc<Schedule>,
     pub(crate) scheduled_for: Timestamp,
+    pub(crate) trace: Option<Trace>,
+}
+
+impl Ended {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            run: self.report.run,
+            attempt: self.report.attempt,
+            scheduled_for: self.scheduled_for,
+            schedule: &self.definition,
+            trace: self.trace,
+        }
+    }
 }
 
 /// Writes reports until everything that the launcher said before it closed is on disk.
@@ -62,6 +76,8 @@ pub(crate) struct Settler<S, C> {
     pub(crate) metrics: Arc<Metrics>,
     /// Told after each settlement: it may have woken rows, planned retries or freed a schedule to be planned.
     pub(crate) settled: Arc<Notify>,
+    /// Who follows traces.
+    pub(crate) spans: Spans,
 }
 
 #[derive(Default)]
@@ -133,8 +149,12 @@ impl<S: Store, C: Clock> Settler<S, C> {
         started.sort_unstable_by_key(|started| started.run);
         let now = self.time.now();
         match self.sender.send(fence, now, |batch| self.store.mark_running(batch, started.clone())).await {
+            Ok(_) => gathered.started.clear(),
             // Without its lease the node has nothing to say of them.
-            Ok(_) | Err(Error::LeaseLost) => gathered.started.clear(),
+            Err(Error::LeaseLost) => {
+                self.metrics.writes_refused.add(&["mark"]);
+                gathered.started.clear();
+            }
             Err(problem) => warn!(%problem, "cannot mark runs as running, trying again"),
         }
     }
@@ -174,7 +194,10 @@ impl<S: Store, C: Clock> Settler<S, C> {
     }
 
     fn settled(&self, ended: &[Ended], settled: &[Settled]) {
+        let to = self.time.now();
         for (ended, end) in ended.iter().zip(settled) {
+            let stretch = Stretch { from: ended.report.at.min(to), to };
+            self.spans.settled(ended.subject(), stretch, status_of(end));
             self.metrics.settled(&ended.definition, end);
             tell(ended, end);
         }
@@ -191,6 +214,15 @@ impl<S: Store, C: Clock> Settler<S, C> {
         if let Err(problem) = forgotten {
             warn!(%problem, "the launch journal cannot be shortened");
         }
+    }
+}
+
+/// What a run is after its end was settled, in a word.
+fn status_of(end: &Settled) -> &'static str {
+    match end.settlement.as_ref().map(|settlement| &settlement.next) {
+        Some(Next::End { status, .. }) => status.name(),
+        Some(Next::Retry { .. }) => "retrying",
+        None => "stale",
     }
 }
 

@@ -1,11 +1,15 @@
 //! Start: the engine is put together, and what an earlier process left is taken up.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use punctual_store::{Error, Store};
+use punctual_plan::{Action, RunKey};
+use punctual_store::{Error, Joined, Launchable, Store};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
+use tracing::warn;
 
 use crate::admitter::Admitter;
 use crate::batch::Sender;
@@ -17,10 +21,13 @@ use crate::launcher::{Launcher, Shared};
 use crate::lease::{Lease, Moment};
 use crate::membership::{self, Membership};
 use crate::planner::Planner;
-use crate::recover::{Recovery, recover};
+use crate::recover::{Recovery, keep_own, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
 use crate::{Clock, Engine, JournalPlace, Metrics, Pulse, Settings, Tuner};
+
+/// How often a node joins before it gives up to start: each time it has gone on with what was left.
+const JOINS_MAX: usize = 10;
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Takes over the ledger: raises the fence, settles or launches what was left in flight.
@@ -36,27 +43,82 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let unusable = |source| StartError::Journal { place: settings.journal.clone(), source };
         let mut journal = Journal::open(&settings.journal).map_err(unusable)?;
         let time = Arc::new(Time::new(Arc::clone(&clock)));
-        let asked = Moment::of(&*clock);
-        let node = settings.node(clock.now());
-        let (lasts, id) = (node.lease, node.id.clone());
         // The journal is this process's alone, so whoever wrote in it before is gone: nobody waits for those leases.
         for earlier in journal.fences() {
             store.leave(earlier).await?;
         }
-        let joined = store.join(node).await?;
-        let fence = joined.fence;
-        time.ask(&*store).await?;
-        let lease = Arc::new(Lease::new(fence, asked, lasts));
         let sender = Sender::new(settings.chance.clone());
-        let now = time.now();
-        let recovery = Recovery { journal: &journal, fence, now };
-        let launches = recover(&*store, &sender, recovery, |action| targets.takes(action)).await?;
+        let entry =
+            Entry { store: &*store, time: &time, journal: &journal, sender: &sender, settings: &settings };
+        let Entered { id, joined, lease, launches } = entry.enter(|action| targets.takes(action)).await?;
+        let (fence, lease) = (joined.fence, Arc::new(lease));
         journal.begin(fence).map_err(unusable)?;
         let (journal, metrics) = (Arc::new(Mutex::new(journal)), Arc::new(Metrics::default()));
         let mut engine =
             assemble(Parts { store, time, lease, journal, metrics, sender, settings, id }, targets, &joined);
         engine.launch(launches, fence);
         Ok(engine)
+    }
+}
+
+/// How a node comes in.
+struct Entry<'a, S, C> {
+    store: &'a S,
+    time: &'a Time<C>,
+    journal: &'a Journal,
+    sender: &'a Sender,
+    settings: &'a Settings,
+}
+
+/// A node that is in.
+struct Entered {
+    id: String,
+    joined: Joined,
+    lease: Lease,
+    /// What was left in flight and never launched.
+    launches: Vec<Launchable>,
+}
+
+impl<S: Store, C: Clock> Entry<'_, S, C> {
+    /// Joins and takes up what was left. If the lease ends before all is taken up, because there was much of it or the
+    /// machine stood still, it joins again under a new fence and goes on.
+    async fn enter(&self, taken: impl Fn(&Action) -> bool) -> Result<Entered, Error> {
+        let (mut launches, mut unlaunched) = (Vec::new(), HashSet::new());
+        for _ in 1..JOINS_MAX {
+            match self.enter_once(&mut launches, &unlaunched).await {
+                Err(Error::LeaseLost) => warn!("the lease ended before all was taken up, joining again"),
+                entered => return self.keep(entered?, launches, taken).await,
+            }
+            unlaunched.extend(launches.drain(..).map(|run: Launchable| run.run));
+        }
+        let entered = self.enter_once(&mut launches, &unlaunched).await?;
+        self.keep(entered, launches, taken).await
+    }
+
+    async fn enter_once(
+        &self,
+        launches: &mut Vec<Launchable>,
+        unlaunched: &HashSet<RunKey>,
+    ) -> Result<Entered, Error> {
+        let asked = Moment::of(self.time.clock());
+        let node = self.settings.node(self.time.clock().now());
+        let (lasts, id) = (node.lease, node.id.clone());
+        let joined = self.store.join(node).await?;
+        self.time.ask(self.store).await?;
+        let (fence, now) = (joined.fence, self.time.now());
+        let recovery = Recovery { journal: self.journal, fence, now, unlaunched };
+        recover(self.store, self.sender, recovery, launches).await?;
+        Ok(Entered { id, lease: Lease::new(fence, asked, lasts), joined, launches: Vec::new() })
+    }
+
+    async fn keep(
+        &self,
+        entered: Entered,
+        launches: Vec<Launchable>,
+        taken: impl Fn(&Action) -> bool,
+    ) -> Result<Entered, Error> {
+        let launches = keep_own(self.store, entered.joined.fence, launches, taken).await?;
+        Ok(Entered { launches, ..entered })
     }
 }
 
@@ -89,7 +151,7 @@ impl<S: Store, C: Clock> Parts<S, C> {
 fn assemble<S: Store, C: Clock, T: Targets>(
     parts: Parts<S, C>,
     targets: Arc<T>,
-    joined: &punctual_store::Joined,
+    joined: &Joined,
 ) -> Engine<S, C, T> {
     let (tuner, pulse) = (Tuner::new(parts.settings.tuning()), Arc::new(Pulse::default()));
     let (duties, pace) = (parts.duties(&tuner, &pulse), parts.settings.tuning().pace);
@@ -105,6 +167,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
+        spans: settings.spans.clone(),
     };
     let shared = Shared {
         time: Arc::clone(&time),
@@ -127,7 +190,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     Engine {
         watch: Watch::new(time.clock()),
         planner: Planner::new(&node, pace),
-        admitter: Admitter::new(&node, pace),
+        admitter: Admitter::new(&node, pace, settings.spans.clone()),
         membership: Membership::new(joined, node),
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
@@ -138,6 +201,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         plan_at: Some(Timestamp::MIN),
         ask_ended_at: None,
         asked_ended_at: Timestamp::MIN,
+        changes_from: Instant::now(),
         store,
         time,
         id,

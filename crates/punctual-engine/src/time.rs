@@ -13,8 +13,8 @@ use crate::Clock;
 /// A difference between two clocks that is more than the noise of reading them.
 const NOTABLE: SignedDuration = SignedDuration::from_millis(500);
 
-/// An answer that takes no longer than this tells whether two clocks are the same one.
-const QUICK: SignedDuration = SignedDuration::from_millis(50);
+/// A question that took longer than this does not tell whether the clocks are one.
+const SAME_WITHIN: SignedDuration = SignedDuration::from_millis(20);
 
 /// The present by the clock that decides. It goes by the node's clock that is never set, from what the database said
 /// last: a wall that somebody sets, here, moves no tick.
@@ -38,6 +38,11 @@ impl<C: Clock> Time<C> {
         Timestamp::from_microsecond(micros).unwrap_or(Timestamp::MAX)
     }
 
+    /// What the database's clock is ahead of the node's, as far as is known.
+    pub(crate) fn ahead(&self) -> SignedDuration {
+        self.now().duration_since(self.clock.now())
+    }
+
     pub(crate) fn clock(&self) -> &C {
         &self.clock
     }
@@ -54,7 +59,7 @@ impl<C: Clock> Time<C> {
     fn heard(&self, database: Timestamp, asked: Timestamp, answered: Timestamp) {
         // A quick answer between question and reply is the same clock. Otherwise it was given at the latest when it
         // arrived, so this is never ahead of the database: nothing is admitted early.
-        let is_quick = answered.duration_since(asked) <= QUICK;
+        let is_quick = answered.duration_since(asked) <= SAME_WITHIN;
         let is_same = is_quick && asked <= database && database <= answered;
         self.set(if is_same || !holds(Rule::DatabaseClock) { answered } else { database });
     }
@@ -137,5 +142,8 @@ mod tests {
             time.heard(database, asked, answered);
             assert_eq!(time.now().duration_since(clock.now()), ahead, "{database}");
         }
+        // A clock that is 200 ms ahead is not taken for the database's because the answer was slow.
+        time.heard(answered - ms(200), answered - ms(300), answered);
+        assert_eq!(time.ahead(), ms(-200));
     }
 }

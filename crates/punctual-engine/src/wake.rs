@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use punctual_store::Store;
 use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
 
 use crate::{Pulse, Tuning};
 
@@ -22,6 +23,14 @@ pub(crate) enum Wake {
     Stop,
 }
 
+/// How long to sleep.
+pub(crate) struct Sleep {
+    /// Not longer than this.
+    pub(crate) at_most: Duration,
+    /// When a change may end it.
+    pub(crate) changes_from: Instant,
+}
+
 /// What may end a sleep before its time.
 pub(crate) struct Signals<'a> {
     /// The wish that the engine stop.
@@ -34,8 +43,20 @@ pub(crate) struct Signals<'a> {
     pub(crate) pulse: &'a Pulse,
 }
 
-/// Sleeps for `at_most`, or until a change or a stop.
-pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, at_most: Duration) -> Wake {
+/// The least time between two looks because of changes: many small ones in a row are one reason to look, and looking
+/// costs what each of them does.
+pub(crate) const CHANGES_EVERY: Duration = Duration::from_millis(5);
+
+/// Sleeps for `at_most`, or until a change or a stop. Changes are heard from `changes_from` on; none is lost.
+pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, sleep: Sleep) -> Wake {
+    let Sleep { at_most, changes_from } = sleep;
+    let changed = async {
+        tokio::time::sleep_until(changes_from).await;
+        tokio::select! {
+            () = signals.pulse.changed() => {}
+            () = store.changed() => {}
+        }
+    };
     tokio::select! {
         biased;
         // A dropped sender means that nobody is left to want the engine.
@@ -43,8 +64,7 @@ pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, at_most: Dur
         // The engine has the sender itself, so it never goes away.
         Ok(()) = signals.tuning.changed() => Wake::Tuned,
         () = signals.settled.notified() => Wake::Settled,
-        () = signals.pulse.changed() => Wake::Changed,
-        () = store.changed() => Wake::Changed,
+        () = changed => Wake::Changed,
         () = tokio::time::sleep(at_most) => Wake::Look,
     }
 }

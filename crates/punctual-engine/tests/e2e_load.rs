@@ -38,6 +38,8 @@ fn launch(number: i64, argv: &[&str]) -> Launch {
         scheduled_for: jiff::Timestamp::UNIX_EPOCH,
         fire_at: jiff::Timestamp::UNIX_EPOCH,
         attempt: 1,
+        trace: None,
+        token: None,
     };
     let (_, cancel) = Cancel::pair();
     Launch { run, fence: Fence(1), started: OnStart::new(|| ()), cancel, output: LiveOutput::default() }

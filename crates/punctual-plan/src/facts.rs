@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::{Object, Origin, RunKey, Schedule, run_key};
+use crate::{Object, Origin, RunKey, Schedule, Trace, run_key};
 
 /// An attempt of a run that is about to be handed over.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,8 @@ pub struct Facts<'a> {
     pub triggered_at: Timestamp,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+    /// The trace that it belongs to; one that was launched before traces were kept has none.
+    pub trace: Option<Trace>,
 }
 
 impl Facts<'_> {
@@ -32,7 +34,7 @@ impl Facts<'_> {
         run_key(self.schedule.id, self.origin, self.nonce, self.scheduled_for)
     }
 
-    /// The run by its public names; `request_id` only if somebody asked for it.
+    /// The run by its public names; `request_id` only if somebody asked for it, `traceparent` if it has a trace.
     pub fn object(&self) -> Object {
         let owner = &self.schedule.owner;
         let facts = json!({
@@ -54,6 +56,9 @@ impl Facts<'_> {
         let Value::Object(mut facts) = facts else { unreachable!("it was written as an object") };
         if !self.nonce.is_empty() {
             facts.insert("request_id".to_owned(), json!(self.nonce));
+        }
+        if let Some(trace) = self.trace {
+            facts.insert("traceparent".to_owned(), json!(trace.to_string()));
         }
         facts
     }

@@ -35,6 +35,7 @@ mod simulate;
 mod state;
 mod stencil;
 mod target;
+mod trace;
 mod why;
 mod world;
 
@@ -72,5 +73,6 @@ pub use stencil::{BadStencil, Mark, RUN_FIELDS, Stencil, ValueForm};
 pub use target::{
     Action, CloudEvents, Executor, Method, Object, Process, ProcessLimits, Queue, Target, Webhook, Workflow,
 };
+pub use trace::{BadTrace, Trace};
 pub use why::{Inquiry, Link, LinkEffect, Neighbour, Step, Upset, Why, local_instant, referred_runs, why};
 pub use world::{Lane, OrgLimits, OrgUse, OverLimit, Room, RunsLeft, Standing, Traffic, Upstream, World};

@@ -8,7 +8,7 @@ use core::fmt;
 use crate::{BadReference, Piece, Reference, Template};
 
 /// What a run is known by: every name that a stencil may begin with.
-pub const RUN_FIELDS: [&str; 16] = [
+pub const RUN_FIELDS: [&str; 17] = [
     "schedule_id",
     "schedule_name",
     "schedule_version",
@@ -25,6 +25,7 @@ pub const RUN_FIELDS: [&str; 16] = [
     "origin",
     "fence",
     "request_id",
+    "traceparent",
 ];
 
 /// A part of a stencil.

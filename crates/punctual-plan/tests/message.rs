@@ -36,6 +36,7 @@ fn facts(schedule: &Schedule) -> Facts<'_> {
         fire_at: at("2026-03-01T09:00:00Z"),
         triggered_at: at("2026-03-01T09:00:00.25Z"),
         attempt: 1,
+        trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().ok(),
     }
 }
 
@@ -58,6 +59,7 @@ fn places_are_filled_with_what_the_run_knows() {
     check(json!("{{{{ payload }}"), json!("{{ payload }}"));
     check(json!("by <{{ request_id }}>"), json!("by <>"));
     check(json!("{{ user_id }}"), Value::Null);
+    check(json!("{{ traceparent }}"), json!("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"));
     check(json!([1, true, null]), json!([1, true, null]));
 }
 

@@ -7,6 +7,7 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use punctual_app::{App, Identity, name};
+use punctual_plan::Trace;
 
 use crate::problem::Problem;
 use crate::shared::{Metered, Shared};
@@ -39,11 +40,17 @@ pub(crate) async fn guard(State(shared): State<Shared>, mut request: Request, ne
     };
     match app {
         Ok(app) => {
+            let app = app.within(trace_of(request.headers()));
             request.extensions_mut().insert(app);
             next.run(request).await
         }
         Err(problem) => problem.into_response(),
     }
+}
+
+/// The trace that a request belongs to. What is no trace is left out, as the W3C asks for.
+fn trace_of(headers: &HeaderMap) -> Option<Trace> {
+    headers.get("traceparent")?.to_str().ok()?.trim().parse().ok()
 }
 
 async fn by_token(shared: &Shared, headers: &HeaderMap) -> Result<App, Problem> {

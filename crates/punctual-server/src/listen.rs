@@ -44,6 +44,7 @@ pub struct Serving {
     pub place: Place,
     tasks: JoinSet<()>,
     stop: watch::Sender<bool>,
+    shared: Shared,
 }
 
 impl Serving {
@@ -53,7 +54,8 @@ impl Serving {
     /// When the address is taken, or the system refuses it.
     pub async fn start(shared: &Shared, wanted: &Place) -> Result<Self, Failure> {
         let (stop, stopped) = watch::channel(false);
-        let mut serving = Self { place: Place::default(), tasks: JoinSet::new(), stop };
+        let mut serving =
+            Self { place: Place::default(), tasks: JoinSet::new(), stop, shared: shared.clone() };
         if let Some(address) = wanted.address {
             let listener = TcpListener::bind(address).await.map_err(|error| taken(address, &error))?;
             serving.place.address = listener.local_addr().ok();
@@ -81,8 +83,14 @@ impl Serving {
         Ok(serving)
     }
 
-    /// Takes nothing new, and lets what is under way end.
+    /// Answers at once those who wait for something, and lets nobody wait any more.
+    pub fn end_waits(&self) {
+        self.shared.stop();
+    }
+
+    /// Takes nothing new, answers at once those who wait for something, and lets what is under way end.
     pub async fn stop(mut self) {
+        self.shared.stop();
         // Without a receiver it has stopped already.
         let _ = self.stop.send(true);
         let all = async { while self.tasks.join_next().await.is_some() {} };

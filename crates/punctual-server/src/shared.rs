@@ -14,7 +14,7 @@ use punctual_app::{App, Door, Failure, Identity, Programs};
 use punctual_engine::{Metrics, Pulse};
 use punctual_plan::OrgKey;
 use punctual_store::{AnyStore, Scope, Store, Token};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::problem::Problem;
 
@@ -43,6 +43,15 @@ pub enum Metered {
     Open,
 }
 
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// It is time to look again.
+    Over,
+    /// The server stops: whoever waits is answered with what there is.
+    Stopping,
+}
+
 /// How a server behaves.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
@@ -68,6 +77,7 @@ struct Inside {
     streams: Arc<Semaphore>,
     tokens: Mutex<HashMap<String, Known>>,
     orgs: Mutex<HashMap<String, OrgKey>>,
+    stopping: watch::Sender<bool>,
 }
 
 /// A token that was asked for.
@@ -92,6 +102,7 @@ impl Shared {
             streams: Arc::new(Semaphore::new(STREAMS_MAX)),
             tokens: Mutex::default(),
             orgs: Mutex::default(),
+            stopping: watch::Sender::new(false),
         }))
     }
 
@@ -108,6 +119,22 @@ impl Shared {
     /// A place among the streams that are open, if there is one.
     pub(crate) fn stream_place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.0.streams).try_acquire_owned().ok()
+    }
+
+    /// Lets every request that waits for something answer at once: the server stops.
+    pub(crate) fn stop(&self) {
+        self.0.stopping.send_replace(true);
+    }
+
+    /// Waits for this, but not longer than so long, nor for a server that stops; whether it does.
+    pub(crate) async fn wait(&self, at_most: Duration, event: impl Future<Output = ()>) -> Waited {
+        let mut stopping = self.0.stopping.subscribe();
+        tokio::select! {
+            biased;
+            // The sender is kept beside this, so it never goes away.
+            _ = stopping.wait_for(|stopping| *stopping) => Waited::Stopping,
+            _ = tokio::time::timeout(at_most, event) => Waited::Over,
+        }
     }
 
     /// What the node has counted.

@@ -55,7 +55,7 @@ hand_over! {
     mark_running(batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error>;
     settle(batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error>;
     join(node: Node) -> Result<Joined, Error>;
-    heartbeat(fence: Fence) -> Result<Heartbeat, Error>;
+    heartbeat(alive: Alive) -> Result<Heartbeat, Error>;
     leave(fence: Fence) -> Result<(), Error>;
     hand_back(attempts: Vec<Attempt>) -> Result<(), Error>;
     take_over(fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error>;
@@ -89,6 +89,7 @@ hand_over! {
     put_document(scope: Scope, document: NewDocument) -> Result<Document, Error>;
     document(scope: Scope, kind: DocumentKind, name: String) -> Result<Option<Document>, Error>;
     documents(scope: Scope, kind: DocumentKind, cut: Cut) -> Result<Listed<Document>, Error>;
+    documents_of(wanted: Vec<Shelf>, limit: u32) -> Result<Vec<Vec<Document>>, Error>;
     remove_document(scope: Scope, kind: DocumentKind, name: String) -> Result<bool, Error>;
     put_token(scope: Scope, token: Token) -> Result<(), Error>;
     token(hash: String) -> Result<Option<(OrgKey, Token)>, Error>;

@@ -118,8 +118,8 @@ pub trait Store: Send + Sync + 'static {
     /// Registers a node under a new fence.
     fn join(&self, node: Node) -> impl Future<Output = Result<Joined, Error>> + Send;
 
-    /// Renews a node's lease and rebalances shards; an error if its lease was lost.
-    fn heartbeat(&self, fence: Fence) -> impl Future<Output = Result<Heartbeat, Error>> + Send;
+    /// Renews a node's lease, notes its clock and rebalances shards; an error if its lease was lost.
+    fn heartbeat(&self, alive: Alive) -> impl Future<Output = Result<Heartbeat, Error>> + Send;
 
     /// Gives up a node's lease and shards.
     fn leave(&self, fence: Fence) -> impl Future<Output = Result<(), Error>> + Send;
@@ -312,6 +312,21 @@ pub trait Store: Send + Sync + 'static {
         kind: DocumentKind,
         cut: Cut,
     ) -> impl Future<Output = Result<Listed<Document>, Error>> + Send;
+
+    /// The same for several at once: a list for each that is wanted.
+    fn documents_of(
+        &self,
+        wanted: Vec<Shelf>,
+        limit: u32,
+    ) -> impl Future<Output = Result<Vec<Vec<Document>>, Error>> + Send {
+        async move {
+            let mut found = Vec::with_capacity(wanted.len());
+            for Shelf { scope, kind } in wanted {
+                found.push(self.documents(scope, kind, Cut::first(limit)).await?.rows);
+            }
+            Ok(found)
+        }
+    }
 
     /// Removes a shared thing; whether there was one.
     fn remove_document(

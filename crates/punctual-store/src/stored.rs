@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
     Action, Chain, ChainOn, Facts, NonFire, Object, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason,
-    RunKey, RunStatus, Schedule, ScheduleId, Status, Wait, Waiting, When, message_event, message_id,
+    RunKey, RunStatus, Schedule, ScheduleId, Status, Trace, Wait, Waiting, When, message_event, message_id,
 };
 use punctual_time::{Anchor, Once, Spec, Timing, Zone};
 use serde::Deserialize;
@@ -247,9 +247,15 @@ pub(crate) fn letter_of(launch: &Launchable, now: Timestamp) -> Option<Letter> {
         fire_at: launch.fire_at,
         triggered_at: now,
         attempt: launch.attempt,
+        trace: launch.trace,
     };
     let body = serde_json::Value::Object(message_event(message, &facts)).to_string();
     Some(Letter { id: message_id(&facts), body })
+}
+
+/// The trace of a run, as its column has it. One that cannot be read is none: no run is held up by it.
+pub(crate) fn read_trace(text: Option<&str>) -> Option<Trace> {
+    text?.parse().ok()
 }
 
 /// The queue of a run, if its target is one.

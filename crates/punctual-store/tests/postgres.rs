@@ -3,12 +3,14 @@
 
 mod ground;
 
-use ground::{at, batch, connect, create, cron, ground, node};
+use std::collections::BTreeSet;
+
+use ground::{alive, at, batch, connect, create, cron, ground, node};
 use jiff::ToSpan as _;
-use punctual_plan::{Outcome, RunStatus, plan};
+use punctual_plan::{Fence, Outcome, RunStatus, plan};
 use punctual_store::{
     Ask, AttemptToken, Commit, Cut, Error, Listed, PlanCommit, Postgres, PostgresSettings, Report, RunFilter,
-    ScheduleFilter, ScheduleRow, Scope, Shards, Started, Store,
+    SHARDS, ScheduleFilter, ScheduleRow, Scope, Shards, Started, Store,
 };
 
 #[tokio::test]
@@ -196,7 +198,7 @@ async fn two_nodes_may_migrate_at_once() {
     let client = connect(&url).await;
     client.batch_execute("INSERT INTO migrations VALUES (99, 'later', '', 0)").await.unwrap();
     let refused = open().await.err().expect("a newer schema is refused");
-    assert!(matches!(refused, Error::Newer { found: 99, known: 1 }), "{refused}");
+    assert!(matches!(refused, Error::Newer { found: 99, known: 2 }), "{refused}");
     client
         .batch_execute("DELETE FROM migrations WHERE version = 99; UPDATE migrations SET checksum = ''")
         .await
@@ -293,10 +295,50 @@ async fn a_fenced_node_has_no_say_and_its_runs_are_taken_over() {
     };
     assert_eq!(store.settle(batch(old, later), vec![report(old)]).await.unwrap()[0].commit, Commit::Stale);
     assert_eq!(store.settle(batch(new, later), vec![report(new)]).await.unwrap()[0].commit, Commit::Done);
-    let beat = store.heartbeat(new).await.unwrap();
+    let beat = store.heartbeat(alive(new)).await.unwrap();
     assert_eq!(beat.shards, Shards::All);
-    assert!(matches!(store.heartbeat(old).await, Err(Error::LeaseLost)));
+    assert!(matches!(store.heartbeat(alive(old)).await, Err(Error::LeaseLost)));
     assert_eq!(store.check().await.unwrap(), []);
+}
+
+/// The shards of nodes after each has beaten as often as it takes.
+async fn shares(store: &Postgres, fences: &[Fence]) -> Vec<BTreeSet<u16>> {
+    let mut shares = Vec::new();
+    for _ in 0..2 {
+        shares.clear();
+        for fence in fences {
+            shares.push(match store.heartbeat(alive(*fence)).await.expect("it lives").shards {
+                Shards::All => (0..SHARDS).collect(),
+                Shards::Some(shards) => shards.into_iter().collect::<BTreeSet<u16>>(),
+            });
+        }
+    }
+    shares
+}
+
+#[tokio::test]
+async fn a_node_keeps_its_shards_when_others_come_and_go() {
+    let ground = ground().await;
+    let store = &ground.store;
+    let mut fences = Vec::new();
+    let mut before: Vec<BTreeSet<u16>> = Vec::new();
+    for name in ["a", "b", "c", "d"] {
+        fences.push(store.join(node(name)).await.unwrap().fence);
+        let after = shares(store, &fences).await;
+        assert_eq!(after.iter().flatten().collect::<BTreeSet<_>>().len(), usize::from(SHARDS));
+        let fair = usize::from(SHARDS) / fences.len();
+        assert!(after.iter().all(|share| share.len().abs_diff(fair) <= 1), "{after:?}");
+        assert!(before.iter().zip(&after).all(|(before, after)| after.is_subset(before)), "{name} came");
+        before = after;
+    }
+    for gone in [1, 0] {
+        store.leave(fences.remove(gone)).await.unwrap();
+        before.remove(gone);
+        let after = shares(store, &fences).await;
+        assert_eq!(after.iter().map(BTreeSet::len).sum::<usize>(), usize::from(SHARDS));
+        assert!(before.iter().zip(&after).all(|(before, after)| before.is_subset(after)), "one went");
+        before = after;
+    }
 }
 
 #[tokio::test]

@@ -75,7 +75,7 @@ fn before_the_launch() -> Vec<Asked> {
         (sql!("due"), values(&["1000", null, &BATCH.to_string()])),
         (sql!("next_look_at"), values(&["1000", null])),
         (sql!("moving"), values(&[keys, "'scheduled'"])),
-        (sql!("start_runs"), values(&[keys, &two, one, &no_text, "2", "5", open])),
+        (sql!("start_runs"), values(&[keys, &two, one, &no_text, "2", "5", open, &no_text, &no_text])),
         (sql!("start_states"), values(&[keys, &no_number, one, &no_number, one, zero, one, "5"])),
         (sql!("close_runs"), values(&[keys, &skipped, &overlap, &skipped, "5", open])),
     ]

@@ -54,8 +54,8 @@ const END_TO_END_PREFIX: &str = "e2e_";
 /// Test targets with this in their name need a PostgreSQL server.
 const POSTGRES_PART: &str = "postgres";
 
-/// The suite that every store passes is behind this feature.
-const SUITE: [&str; 2] = ["--features", "punctual-store/conformance,punctual-engine/harness"];
+/// The suite that every store passes, simulations and traces are behind features.
+const SUITE: [&str; 2] = ["--features", "punctual-store/conformance,punctual-engine/harness,punctual/otel"];
 
 /// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
 const BINARY_VARIABLE: &str = "PUNCTUAL_TEST_BINARY";
@@ -212,7 +212,7 @@ mod tests {
         );
         assert_eq!(
             tests_line(&targets, &["postgres"]).to_string(),
-            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness --test cli -- postgres"
+            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness,punctual/otel --test cli -- postgres"
         );
     }
 

@@ -65,6 +65,21 @@ pub(crate) fn provide(pace: Pace) -> Result<String, Failure> {
     }
 }
 
+/// A library that lets a program see another time than the machine's; it is installed if it is missing.
+pub(crate) fn faketime() -> Result<PathBuf, Failure> {
+    if library().is_none() {
+        apt::install(&["libfaketime"])?;
+    }
+    library()
+        .ok_or_else(|| Failure::new("there is no `libfaketimeMT.so.1`", "install the package `libfaketime`"))
+}
+
+/// Where Debian keeps it: in a folder of the architecture.
+fn library() -> Option<PathBuf> {
+    let folders = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1")).find(|file| file.is_file())
+}
+
 /// Where a program is: on the PATH, or in the folder of the newest PostgreSQL.
 pub(crate) fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();

@@ -182,7 +182,7 @@ impl Server {
     }
 
     /// Runs one statement and gives its rows as plain text.
-    fn psql(&self, sql: &str) -> Result<String, Failure> {
+    pub(crate) fn psql(&self, sql: &str) -> Result<String, Failure> {
         let psql = program("psql")?;
         let url = self.url();
         let words = [psql.as_str(), "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql, url.as_str()];

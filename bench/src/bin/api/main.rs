@@ -68,8 +68,8 @@ async fn prepare(server: &Server) -> Result<(), Failure> {
     let mut line = Line::open(server).await?;
     for number in 0..FIRING {
         let body = json!({
-            "name": format!("fire-{number}"), "cron": "* * * * * *", "if_running": "allow",
-            "target": {"type": "queue", "queue": "nobody"},
+            "name": format!("fire-{number}"), "cron": "* * * * * *",
+            "target": {"type": "message", "message": {"text": "tick"}},
         });
         line.ask("POST", "/api/v1/schedules", Some(&body.to_string())).await?.expect(201)?;
     }

@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 use crate::Failure;
 
-/// Orgs; those with an even number have limits.
-pub(crate) const ORGS: u32 = 4;
+/// Orgs; those with an even number have limits. No divisor is shared with the kinds, so that each org has all of them.
+pub(crate) const ORGS: u32 = 9;
 
 /// What an org with limits may have in flight: one has to wait for it now and then, the other is only counted.
 pub(crate) fn limits_of(number: u32) -> String {

@@ -37,10 +37,10 @@ const READ_SQLITE: usize = 2;
 const TASKS_POSTGRES: u16 = 8;
 
 /// Rows that each of them reads at once and writes by batches side by side.
-const READ_POSTGRES: usize = 32;
+const READ_POSTGRES: usize = 64;
 
 /// Connections to a server: each commit waits for the disk for milliseconds, and those of several share the wait.
-const CONNECTIONS: usize = 14;
+const CONNECTIONS: usize = 22;
 
 const USAGE: &str = "hammer DATABASE NOTES FROM [EARLIER]";
 
@@ -81,7 +81,10 @@ async fn run(arguments: &[String]) -> Result<(), Failure> {
 
 async fn open(database: &str) -> Result<(AnyStore, u16), Failure> {
     if database.starts_with("postgres://") {
-        let settings = PostgresSettings { connections: CONNECTIONS, ..PostgresSettings::new(database) };
+        // No call may fail here, however long the machine lets it stand still.
+        let pause_timeout = std::time::Duration::from_secs(60);
+        let settings =
+            PostgresSettings { connections: CONNECTIONS, pause_timeout, ..PostgresSettings::new(database) };
         return Ok((AnyStore::Postgres(Postgres::open(settings).await?), TASKS_POSTGRES));
     }
     Ok((AnyStore::Sqlite(Sqlite::open(Path::new(database), Access::Serve)?), TASKS_SQLITE))

@@ -1,7 +1,7 @@
 //! What people do about single runs: end them, or run them again.
 
 use jiff::Timestamp;
-use punctual_plan::{Object, Origin, RunKey, RunState, RunStatus, ScheduleKey};
+use punctual_plan::{Object, Origin, RunKey, RunState, RunStatus, ScheduleKey, Trace};
 use punctual_store::{Cancellation, Commit, RunRow, ScheduleWrite, Selector, Store, Write, Written};
 
 use super::App;
@@ -65,7 +65,8 @@ impl App {
             return Err(refusal);
         }
         let schedule = self.living(Selector::Id(row.schedule_id)).await?;
-        let asked = Asked { schedule: schedule.key, run, key, payload: row.payload.clone() };
+        let asked =
+            Asked { schedule: schedule.key, run, key, payload: row.payload.clone(), trace: self.trace };
         match self.write(asked.write(now)).await? {
             Written::Run(new) => Ok(Retried::New(new)),
             _ => Err(no_run(run)),
@@ -98,6 +99,8 @@ struct Asked<'a> {
     key: &'a str,
     /// What the run before was given beside what its schedule says.
     payload: Option<Object>,
+    /// The trace of whoever asks.
+    trace: Option<Trace>,
 }
 
 impl Asked<'_> {
@@ -112,6 +115,7 @@ impl Asked<'_> {
                 fire_at: now,
                 is_forced: false,
                 payload: self.payload.clone(),
+                trace: self.trace,
             },
             kind: "run.retried",
             note: format!("{} again", self.run),

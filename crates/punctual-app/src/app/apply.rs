@@ -60,7 +60,7 @@ impl App {
         self.write_shared(&proposal.shared).await?;
         self.add(proposal, &work, told).await?;
         let mut done = work.added.len();
-        let decide = async |row: &ScheduleRow| Ok(work.step(row, self.now().await?));
+        let decide = Changing { app: self, work: &work };
         let changed = self.act_on(&work.changed_names(), decide, &|more| told(done + more)).await?;
         done += changed;
         let delete = async |_: &ScheduleRow| Ok(Some(Step::Delete));
@@ -136,14 +136,7 @@ impl App {
             by: pauser(&proposal.set),
             note: "`enabled: false` in the file".to_owned(),
         };
-        let step = async |row: &ScheduleRow| {
-            Ok(match wanted.get(row.definition.name.as_str()) {
-                Some(Toggle::Disable) => Some(Step::Leave(leave.clone())),
-                Some(Toggle::Enable) => Some(Step::Resume),
-                None => None,
-            })
-        };
-        self.act_on(&names, step, told).await
+        self.act_on(&names, Toggling { wanted, leave }, told).await
     }
 
     /// Schedules of others that use a changed calendar or changed quiet hours are decided again.
@@ -162,8 +155,7 @@ impl App {
             let is_other = |name: &&str| !work.changed.contains_key(name) && !removed.contains(name);
             let names: Vec<&str> = names.into_iter().filter(is_other).collect();
             let what = format!("the {} `{}`", kind.name().replace('_', " "), change.name);
-            let step = async |_: &ScheduleRow| Ok(Some(Step::Share { what: what.clone() }));
-            self.act_on(&names, step, &|_| {}).await?;
+            self.act_on(&names, Sharing { what }, &|_| {}).await?;
         }
         Ok(())
     }
@@ -175,6 +167,45 @@ impl App {
         let (kind, name) = (DocumentKind::DeclaredSet, proposal.set.clone());
         self.store.put_document(self.scope(), NewDocument { kind, name, body, replaces: None, now }).await?;
         Ok(())
+    }
+}
+
+/// Schedules that get what the file declares.
+struct Changing<'a> {
+    app: &'a App,
+    work: &'a Work<'a>,
+}
+
+impl Decide for Changing<'_> {
+    async fn decide(&self, row: &ScheduleRow) -> Result<Option<Step>, Failure> {
+        Ok(self.work.step(row, self.app.now().await?))
+    }
+}
+
+/// Schedules that are paused or resumed.
+struct Toggling<'a> {
+    wanted: HashMap<&'a str, Toggle>,
+    leave: Status,
+}
+
+impl Decide for Toggling<'_> {
+    async fn decide(&self, row: &ScheduleRow) -> Result<Option<Step>, Failure> {
+        Ok(match self.wanted.get(row.definition.name.as_str()) {
+            Some(Toggle::Disable) => Some(Step::Leave(self.leave.clone())),
+            Some(Toggle::Enable) => Some(Step::Resume),
+            None => None,
+        })
+    }
+}
+
+/// Schedules that are decided again, for what they share has changed.
+struct Sharing {
+    what: String,
+}
+
+impl Decide for Sharing {
+    async fn decide(&self, _: &ScheduleRow) -> Result<Option<Step>, Failure> {
+        Ok(Some(Step::Share { what: self.what.clone() }))
     }
 }
 

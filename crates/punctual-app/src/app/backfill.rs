@@ -66,8 +66,11 @@ impl App {
     ///
     /// # Errors
     /// When the schedule has no ticks of its own, or was deleted.
-    pub async fn backfill_plan(&self, schedule: &str, wish: &Backfill) -> Result<BackfillPlan, Failure> {
-        let schedule = self.find(schedule).await?;
+    pub async fn backfill_plan(
+        &self,
+        schedule: ScheduleRow,
+        wish: &Backfill,
+    ) -> Result<BackfillPlan, Failure> {
         if schedule.deleted_at.is_some() {
             return Err(Error::NotFound { what: format!("`{}`", schedule.definition.name) }.into());
         }
@@ -158,6 +161,7 @@ impl App {
                         fire_at,
                         is_forced: false,
                         payload: None,
+                        trace: self.trace,
                     },
                     kind: "schedule.backfilled",
                     note: format!("a run for the tick at {}", tick.at),

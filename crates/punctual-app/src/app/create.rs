@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::App;
 use super::shared::refuse_changed;
-use crate::declare::{self, Declared, Watch, read_watched};
+use crate::declare::{self, Declared, Text, Watch, read_texts};
 use crate::{Failure, Kind};
 
 /// A request with a key of its own, so that it can be repeated.
@@ -53,7 +53,7 @@ impl App {
             }
             definition.id = asked;
         }
-        self.refuse_taken(&definition.name).await?;
+        // A name that is taken is refused by the write itself.
         let drafted = declare::Schedule { definition, ..drafted.clone() };
         let row = self.insert(&drafted, None).await?;
         Ok(Created { row, is_new: true })
@@ -128,13 +128,21 @@ impl App {
     /// Reads the schedules of a file as new ones of this org; writes nothing.
     ///
     /// # Errors
-    /// When the file cannot be meant, or a name is taken.
+    /// When the file cannot be read or meant, or a name is taken.
     pub async fn draft_file(&self, file: &Path, watch: Watch<'_>) -> Result<Declared, Failure> {
+        self.draft_texts(declare::load(file)?, watch).await
+    }
+
+    /// The same of files that were loaded.
+    ///
+    /// # Errors
+    /// When they cannot be meant, or a name is taken.
+    pub async fn draft_texts(&self, texts: Vec<Text>, watch: Watch<'_>) -> Result<Declared, Failure> {
         let now = self.now().await?;
         let mut ground = self.shared_ground(now).await?;
         let living = self.names().await?.into_iter().filter(|row| !row.is_deleted);
         ground.names.extend(living.map(|row| (row.name, row.id)));
-        let declared = read_watched(file, &ground, watch)?;
+        let declared = read_texts(texts, &ground, watch)?;
         self.refuse_other_org(&declared)?;
         for schedule in &declared.schedules {
             if ground.names.contains_key(&schedule.definition.name) {

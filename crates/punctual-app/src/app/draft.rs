@@ -4,7 +4,9 @@ use std::collections::{HashSet, VecDeque};
 
 use jiff::Timestamp;
 use punctual_plan::{Action, Executor, Owner, Schedule, ScheduleId, When};
-use punctual_store::{Cut, Document, DocumentKind, ScheduleFilter, ScheduleRow, Selector, Shared, Store};
+use punctual_store::{
+    Cut, Document, DocumentKind, ScheduleFilter, ScheduleRow, Selector, Shared, Shelf, Store,
+};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -175,18 +177,20 @@ impl App {
     /// # Errors
     /// When the database fails, or holds a shared thing that cannot be read.
     pub async fn shared_ground(&self, now: Timestamp) -> Result<Ground, Failure> {
+        let kinds = [DocumentKind::Template, DocumentKind::Calendar, DocumentKind::QuietHours];
+        let wanted = kinds.map(|kind| Shelf { scope: self.scope(), kind }).to_vec();
+        let mut documents = self.store.documents_of(wanted, DOCUMENTS_MAX).await?.into_iter();
+        let templates = documents.next().unwrap_or_default();
         let mut shared = Shared::default();
-        for kind in [DocumentKind::Calendar, DocumentKind::QuietHours] {
-            for document in self.documents(kind).await? {
-                shared.add(&document).map_err(|error| Failure::world(error.to_string()))?;
-            }
+        for document in documents.flatten() {
+            shared.add(&document).map_err(|error| Failure::world(error.to_string()))?;
         }
         let mut ground = Ground { owner: self.identity.owner(), is_kept: true, ..Ground::alone(now) };
         ground.is_decided = self.door().defaults.is_some();
         ground.defaults = self.door().defaults.map_or_else(defaults, Ok)?;
         ground.calendars = shared.calendars.into_values().collect();
         ground.quiet_hours = shared.quiet_hours.into_iter().collect();
-        for document in self.documents(DocumentKind::Template).await? {
+        for document in templates {
             let body = serde_json::from_str(&document.body);
             let unreadable = |error| Failure::world(format!("the template `{}`: {error}", document.name));
             ground.templates.insert(document.name.clone(), body.map_err(unreadable)?);

@@ -7,14 +7,19 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use punctual_plan::Status;
-use punctual_store::{Cut, DocumentKind, NewDocument, ScheduleFilter, ScheduleRow, Scope, Store};
+use punctual_store::{
+    Cut, Document, DocumentKind, NewDocument, ScheduleFilter, ScheduleRow, Scope, Shelf, Store,
+};
 use serde_json::{Value, json};
 
-use super::{App, Listing, Step};
+use super::{App, Decide, Listing, Step};
 use crate::{Failure, Kind};
 
 /// What the note is called: each org has at most one.
 const NOTE: &str = "org";
+
+/// Notes of one org.
+const NOTES: u32 = 1;
 
 /// Schedules of one page.
 const PAGE: u32 = 1_000;
@@ -42,6 +47,12 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
+    fn read(document: &Document, extent: Extent) -> Self {
+        let body: Value = serde_json::from_str(&document.body).unwrap_or_default();
+        let said = |key: &str| body[key].as_str().unwrap_or_default().to_owned();
+        Self { extent, note: said("note"), by: said("by"), since: document.updated_at }
+    }
+
     /// What a schedule is while it counts.
     fn status(&self) -> Status {
         Status::Maintenance { by: self.by.clone(), note: self.note.clone() }
@@ -54,20 +65,22 @@ impl App {
     /// # Errors
     /// When the database fails.
     pub async fn maintenance(&self) -> Result<Vec<Maintenance>, Failure> {
-        let mut found = Vec::new();
-        for extent in [Extent::Installation, Extent::Org] {
-            found.extend(self.maintenance_of(extent).await?);
+        let extents = [Extent::Installation, Extent::Org];
+        let mut wanted = Vec::with_capacity(extents.len());
+        for extent in extents {
+            wanted.push(Shelf { scope: self.noted_in(extent).await?, kind: DocumentKind::Maintenance });
         }
-        Ok(found)
+        let noted = self.store.documents_of(wanted, NOTES).await?.into_iter().zip(extents);
+        let read = |(documents, extent): (Vec<Document>, Extent)| {
+            documents.first().map(|document| Maintenance::read(document, extent))
+        };
+        Ok(noted.filter_map(read).collect())
     }
 
     async fn maintenance_of(&self, extent: Extent) -> Result<Option<Maintenance>, Failure> {
         let scope = self.noted_in(extent).await?;
         let document = self.store.document(scope, DocumentKind::Maintenance, NOTE.to_owned()).await?;
-        let Some(document) = document else { return Ok(None) };
-        let body: Value = serde_json::from_str(&document.body).unwrap_or_default();
-        let said = |key: &str| body[key].as_str().unwrap_or_default().to_owned();
-        Ok(Some(Maintenance { extent, note: said("note"), by: said("by"), since: document.updated_at }))
+        Ok(document.map(|document| Maintenance::read(&document, extent)))
     }
 
     /// Where the note of a pause is kept.
@@ -114,11 +127,7 @@ impl App {
     /// When the database fails; those before are paused.
     pub async fn pause_all(&self, maintenance: &Maintenance) -> Result<usize, Failure> {
         let rows = self.list(&Listing::default()).await?;
-        let step = async |row: &ScheduleRow| {
-            let is_active = row.state.status.is_active() && row.deleted_at.is_none();
-            Ok(is_active.then(|| Step::Leave(maintenance.status())))
-        };
-        let acted = self.act_many(rows, step, &|_| ()).await?;
+        let acted = self.act_many(rows, Leaving(maintenance.status()), &|_| ()).await?;
         Ok(acted.iter().filter(|one| one.is_changed).count())
     }
 
@@ -132,8 +141,7 @@ impl App {
             return Ok(0);
         }
         let rows = self.list(&Listing::default()).await?;
-        let step = async |row: &ScheduleRow| Ok(is_maintained(row).then_some(Step::Resume));
-        let acted = self.act_many(rows, step, &|_| ()).await?;
+        let acted = self.act_many(rows, Returning, &|_| ()).await?;
         Ok(acted.iter().filter(|one| one.is_changed).count())
     }
 
@@ -156,6 +164,25 @@ impl App {
             let Some(after) = page.next else { return Ok(orgs.into_iter().collect()) };
             cut = Cut { after: Some(after), limit: PAGE };
         }
+    }
+}
+
+/// Active schedules that are paused.
+struct Leaving(Status);
+
+impl Decide for Leaving {
+    async fn decide(&self, row: &ScheduleRow) -> Result<Option<Step>, Failure> {
+        let is_active = row.state.status.is_active() && row.deleted_at.is_none();
+        Ok(is_active.then(|| Step::Leave(self.0.clone())))
+    }
+}
+
+/// Schedules that maintenance has paused.
+struct Returning;
+
+impl Decide for Returning {
+    async fn decide(&self, row: &ScheduleRow) -> Result<Option<Step>, Failure> {
+        Ok(is_maintained(row).then_some(Step::Resume))
     }
 }
 

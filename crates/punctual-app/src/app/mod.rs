@@ -34,6 +34,7 @@ mod workflow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use punctual_plan::Trace;
 use punctual_store::{
     Access, AnyStore, Error, INSTALLATION, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
     Selector, Store, Written, to_microsecond,
@@ -80,6 +81,8 @@ pub struct App {
     scope: Scope,
     identity: Identity,
     door: Door,
+    /// The trace of whoever asks.
+    trace: Option<Trace>,
 }
 
 /// How people come to the ledger.
@@ -131,13 +134,19 @@ impl App {
 
     /// The same within a scope that is known already.
     pub fn on(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
-        Self { store, scope, identity, door: Door::default() }
+        Self { store, scope, identity, door: Door::default(), trace: None }
     }
 
     /// The same for those who come through another door.
     #[must_use]
     pub fn through(self, door: Door) -> Self {
         Self { door, ..self }
+    }
+
+    /// The same for somebody who takes part in a trace: the runs that they ask for belong to it.
+    #[must_use]
+    pub fn within(self, trace: Option<Trace>) -> Self {
+        Self { trace, ..self }
     }
 
     /// Lets schedules that do not say be as these settings say.

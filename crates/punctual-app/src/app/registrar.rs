@@ -171,6 +171,7 @@ impl App {
             fire_at: now,
             is_forced: true,
             payload: None,
+            trace: self.trace,
         };
         let note = format!("started by key, on behalf of {}", asked.user_id);
         self.write(ScheduleWrite { write, kind: "schedule.triggered", note, now }).await?;

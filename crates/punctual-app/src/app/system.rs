@@ -25,6 +25,8 @@ pub struct Nodes {
     pub now: Timestamp,
     /// How far the database's clock is ahead of this host's.
     pub offset: SignedDuration,
+    /// The newest tz database that was seen here: nodes with an older one do not plan.
+    pub tz_version: String,
 }
 
 impl App {
@@ -89,8 +91,9 @@ impl App {
     /// When the database fails.
     pub async fn nodes(&self) -> Result<Nodes, Failure> {
         let nodes = self.store.nodes().await?;
+        let tz_version = self.store.status().await?.tz_version;
         let now = self.now().await?;
-        Ok(Nodes { nodes, now, offset: now.duration_since(Timestamp::now()) })
+        Ok(Nodes { nodes, now, offset: now.duration_since(Timestamp::now()), tz_version })
     }
 }
 

@@ -54,6 +54,7 @@ impl App {
             fire_at: now,
             is_forced: wanted.is_forced,
             payload: wanted.payload.clone(),
+            trace: self.trace,
         };
         let note = format!("asked for by {}", self.actor());
         let written = self.write(ScheduleWrite { write, kind: "schedule.triggered", note, now }).await?;

@@ -4,8 +4,11 @@
 //! So a command does the same whether it opens the database or asks a server, and a server decides nothing of its own.
 
 mod audit;
+mod backfill;
 mod bulk;
 mod change;
+mod file;
+mod maintenance;
 mod runs;
 mod schedules;
 mod system;
@@ -13,6 +16,7 @@ mod toggle;
 mod trigger;
 mod which;
 mod why;
+mod workflow;
 
 use std::future::Future;
 
@@ -21,14 +25,18 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use audit::{AuditWalk, Audits, Log, Verify};
+pub use backfill::{ConsiderPast, Past, RunPast};
 pub use bulk::{ActMany, OutlookMany};
 pub use change::{Act, Consider, Verb, patch_of};
+pub use file::{CreateFiles, DraftFiles, Files};
+pub use maintenance::{Maintenances, Pause, Resume};
 pub use runs::{CANCEL_MAX, Cancel, One, Retry, Runs};
 pub use schedules::{Create, Draft, Get, List};
 pub use system::{Breaker, Breakers, Nodes, Reset};
 pub use trigger::{Item, Preview, Trigger, Versions};
 pub use which::{By, Which};
 pub use why::Why;
+pub use workflow::{PutWorkflow, RemoveWorkflow, Workflow, Workflows};
 
 use crate::{App, Failure};
 

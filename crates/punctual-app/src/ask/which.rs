@@ -6,7 +6,7 @@ use super::{Call, Method, in_path};
 use crate::{App, Failure};
 
 /// Calls that stand where the name of a schedule may stand.
-const CALLS: [&str; 3] = ["bulk", "pause", "upsert"];
+const CALLS: [&str; 4] = ["bulk", "file", "pause", "upsert"];
 
 /// What the text that names a schedule is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

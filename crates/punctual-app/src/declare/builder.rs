@@ -178,6 +178,7 @@ impl<'a> Builder<'a> {
             ("log_level", raw.log_level.clone()),
             ("log_format", raw.log_format.clone()),
             ("allow_private_targets", raw.allow_private_targets.clone()),
+            ("webhook_proxy", raw.webhook_proxy.clone()),
             ("listen", raw.listen.clone()),
             ("http_programs", raw.http_programs.clone()),
             ("metrics_access", raw.metrics_access.clone()),

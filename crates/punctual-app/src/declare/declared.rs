@@ -37,6 +37,18 @@ impl Declared {
         self.place(name).map(|place| &self.schedules[place])
     }
 
+    /// The same with the schedule of one name alone; as it is, if none is named.
+    ///
+    /// # Errors
+    /// When there is none, with the one that was meant.
+    pub fn only(mut self, name: Option<&str>) -> Result<Self, Failure> {
+        if let Some(name) = name {
+            let place = self.place(name)?;
+            self.schedules = vec![self.schedules.swap_remove(place)];
+        }
+        Ok(self)
+    }
+
     /// The place of a name among the schedules.
     ///
     /// # Errors

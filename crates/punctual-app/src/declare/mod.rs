@@ -45,6 +45,8 @@ mod word;
 use std::path::Path;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 pub(crate) use named::workflow_problem;
 pub(crate) use nearest::hint as nearest_hint;
@@ -108,6 +110,35 @@ pub type Watch<'a> = &'a (dyn Fn(Progress) + Sync);
 /// When it cannot be read, or not be meant.
 pub fn read_watched(path: &Path, ground: &Ground, watch: Watch<'_>) -> Result<Declared, Failure> {
     reading::read(source::load(path)?, &[], ground, watch)
+}
+
+/// A file of schedules that was read and is not yet understood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(as = ScheduleFile)]
+pub struct Text {
+    /// Its name, by which problems are told.
+    pub name: String,
+    /// What it says, as YAML.
+    pub text: String,
+}
+
+/// Loads a file, or the YAML files of a folder, for whoever reads them elsewhere.
+///
+/// # Errors
+/// When they cannot be read.
+pub fn load(path: &Path) -> Result<Vec<Text>, Failure> {
+    let text = |Source { name, text }| Text { name, text };
+    Ok(source::load(path)?.into_iter().map(text).collect())
+}
+
+/// Reads files that were loaded.
+///
+/// # Errors
+/// When they cannot be meant.
+pub fn read_texts(texts: Vec<Text>, ground: &Ground, watch: Watch<'_>) -> Result<Declared, Failure> {
+    let sources = texts.into_iter().map(|Text { name, text }| Source { name, text }).collect();
+    reading::read(sources, &[], ground, watch)
 }
 
 /// Reads a text as if it were a file of the given name.

@@ -79,6 +79,8 @@ pub(super) struct Settings {
     pub(super) workflow_executor: Option<Words>,
     /// Addresses beside public ones that web requests may go to: `no`, `yes`, or networks; `no` without it.
     pub(super) allow_private_targets: Option<String>,
+    /// The HTTP proxy that web requests go through, as `http://HOST:PORT`; none without it.
+    pub(super) webhook_proxy: Option<String>,
     /// Where the server listens: an address on loopback, or `none`; `127.0.0.1:7424` without it.
     pub(super) listen: Option<String>,
     /// The programs that schedules may run which are made over HTTP, separated by commas; none without it.

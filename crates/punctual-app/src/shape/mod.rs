@@ -6,15 +6,21 @@
 
 mod act;
 mod audit;
+mod backfill;
+mod maintenance;
+pub mod proposal;
 mod run;
 mod schedule;
 mod schedule_change;
 mod system;
 mod target;
 mod why;
+mod workflow;
 
 pub use act::{Cancelled, CancelledRun, Retried};
 pub use audit::{Audit, AuditLog, Audits, Broken, Chain, Event, Hole, OpenSince};
+pub use backfill::{Backfilled, BackfilledRun, Past, WouldBackfill};
+pub use maintenance::{Maintenance, Maintenances, Paused, Resumed};
 pub use run::{
     Attempt, LatenessMs, Range, Run, RunAnswer, RunDetails, Runs, Summary, Tally, Waited, because, followed,
 };
@@ -24,8 +30,10 @@ pub use schedule::{
 };
 pub use schedule_change::{
     Changed, ChangedMany, Created, FieldChange, Item, Outlook, Outlooks, Preview, PreviewTick, Requested,
-    Triggered, TriggeredMany, TriggeredOne, Version, Versions, WouldCreate, WouldTrigger, mark,
+    Triggered, TriggeredMany, TriggeredOne, Version, Versions, WouldCreate, WouldCreateMany, WouldTrigger,
+    mark,
 };
 pub use system::{Breaker, BreakerAnswer, BreakerReset, Breakers, Node, Nodes, Transition, WholeBreaker};
 pub use target::{policies, target};
 pub use why::{Link, Why};
+pub use workflow::{PutCounts, Workflow, WorkflowAnswer, WorkflowPut, Workflows, WorkflowsRemoved};

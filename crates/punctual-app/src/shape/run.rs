@@ -61,6 +61,9 @@ pub struct Run {
     pub definition_version: i64,
     /// The tz database that it was planned with.
     pub tz_version: Option<String>,
+    /// The trace that it belongs to, as the W3C writes it: from its admission on, or that of whoever asked for it.
+    #[serde(default)]
+    pub traceparent: Option<String>,
     /// What it carries on top of what the runs of its schedule do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
@@ -101,6 +104,7 @@ impl From<&RunRow> for Run {
             node: row.node.clone(),
             definition_version: row.run.version,
             tz_version: row.tz_version.clone(),
+            traceparent: row.trace.map(|trace| trace.to_string()),
             payload: row.payload.clone(),
             because: Some(because(&row.run.state)),
         }

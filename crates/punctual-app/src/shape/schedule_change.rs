@@ -68,6 +68,23 @@ impl WouldCreate {
     }
 }
 
+/// Schedules that would be made.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct WouldCreateMany {
+    /// True: nothing was written.
+    pub dry_run: bool,
+    /// What they would be, each with its first ticks.
+    pub schedules: Vec<Drafted>,
+}
+
+impl WouldCreateMany {
+    /// What programs get.
+    pub fn plain(self) -> Self {
+        let plain = |one| Drafted { enabled: None, ..one };
+        Self { schedules: self.schedules.into_iter().map(plain).collect(), ..self }
+    }
+}
+
 fn first_ticks(drafted: &declare::Schedule, now: Timestamp) -> Vec<Timestamp> {
     let all = ticks(&drafted.definition, now, TICKS * 100);
     all.into_iter().filter(|tick| tick.suppressed.is_none()).take(TICKS).map(|tick| tick.at).collect()

@@ -1,6 +1,6 @@
 //! The installation: breakers and nodes.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan as plan;
 use punctual_store::{BreakerRow, NodeRow, TransitionRow};
 use serde::{Deserialize, Serialize};
@@ -116,7 +116,7 @@ pub struct Nodes {
 }
 
 /// A process that serves, or served.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Node {
     /// Its id.
     pub id: String,
@@ -130,8 +130,12 @@ pub struct Node {
     pub version: String,
     /// The version of its tz database.
     pub tz_version: String,
+    /// Whether it plans: its tz database is not older than the newest that was seen here.
+    pub plans: bool,
     /// How many shards it holds.
     pub shards: u32,
+    /// How far the database's clock was ahead of the node's at its last heartbeat.
+    pub clock_offset_ms: Option<f64>,
     /// When it started.
     pub started_at: Timestamp,
     /// When it was heard of last.
@@ -143,10 +147,10 @@ pub struct Node {
 }
 
 impl Node {
-    fn of(node: &NodeRow, now: Timestamp) -> Self {
+    fn of(node: &NodeRow, all: &crate::Nodes) -> Self {
         let state = match node.left_at {
             Some(_) => "left",
-            None if is_alive(node, now) => "alive",
+            None if is_alive(node, all.now) => "alive",
             None => "lost",
         };
         Self {
@@ -156,7 +160,9 @@ impl Node {
             pid: node.pid,
             version: node.version.clone(),
             tz_version: node.tz_version.clone(),
+            plans: state == "alive" && node.tz_version >= all.tz_version,
             shards: node.shards,
+            clock_offset_ms: node.ahead.map(millis),
             started_at: node.started_at,
             seen_at: node.seen_at,
             lease_until: node.lease_until,
@@ -167,11 +173,15 @@ impl Node {
 
 impl From<&crate::Nodes> for Nodes {
     fn from(nodes: &crate::Nodes) -> Self {
-        let offset_ms = nodes.offset.as_secs_f64() * 1_000.0;
         Self {
-            nodes: nodes.nodes.iter().map(|node| Node::of(node, nodes.now)).collect(),
+            nodes: nodes.nodes.iter().map(|node| Node::of(node, nodes)).collect(),
             now: nodes.now,
-            clock_offset_ms: (offset_ms * 1_000.0).round() / 1_000.0,
+            clock_offset_ms: millis(nodes.offset),
         }
     }
+}
+
+/// Milliseconds, to the microsecond.
+fn millis(span: SignedDuration) -> f64 {
+    span.as_micros() as f64 / 1_000.0
 }

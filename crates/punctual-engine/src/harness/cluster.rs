@@ -38,6 +38,8 @@ pub struct Cluster {
     pub drain_for: Duration,
     /// How long rows are kept; for nodes that start from now on.
     pub retention: Retention,
+    /// The tz database that nodes have which start from now on; their own if none is said.
+    pub tz_version: Option<&'static str>,
     /// The org of all schedules.
     pub org: OrgKey,
     chance: Chance,
@@ -85,6 +87,7 @@ impl Cluster {
             pace: Pace::default(),
             drain_for: Duration::from_secs(30),
             retention: Retention::default(),
+            tz_version: None,
             org,
             chance: Chance::seeded(seed),
             nodes: BTreeMap::new(),
@@ -110,6 +113,7 @@ impl Cluster {
             retention: self.retention,
             chance: self.chance.clone(),
             gate: gate.clone(),
+            tz_version: self.tz_version.map(str::to_owned),
             ..Settings::with_journal(JournalPlace::Memory(member.journal.clone()))
         };
         let targets = NodeTargets { node: name.to_owned(), scripted: Arc::clone(&self.targets) };

@@ -1,7 +1,7 @@
 //! The kinds of values that are counted.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use jiff::SignedDuration;
@@ -41,6 +41,22 @@ impl Gauge {
 
     pub(crate) fn value(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A span of time, forward or backward.
+#[derive(Debug, Default)]
+pub(crate) struct Span(AtomicI64);
+
+impl Span {
+    pub(crate) fn set(&self, span: SignedDuration) {
+        let micros = i64::try_from(span.as_micros()).unwrap_or(i64::MAX);
+        self.0.store(micros, Ordering::Relaxed);
+    }
+
+    /// In seconds.
+    pub(super) fn value(&self) -> f64 {
+        self.0.load(Ordering::Relaxed) as f64 / 1e6
     }
 }
 

@@ -8,7 +8,7 @@ mod show;
 use punctual_plan::{Next, Reason, RunStatus, Schedule, Verdict, Wait};
 use punctual_store::{Commit, Settled};
 
-pub(crate) use family::{Counter, Family, Gauge, Histogram};
+pub(crate) use family::{Counter, Family, Gauge, Histogram, Span};
 
 /// What a node has done and how late it was.
 #[derive(Debug, Default)]
@@ -32,8 +32,10 @@ pub struct Metrics {
     pub(crate) schedules_planned: Counter,
     pub(crate) ticks_planned: Counter,
     pub(crate) fence_losses: Counter,
-    pub(crate) writes_refused: Counter,
+    pub(crate) writes_refused: Family,
     pub(crate) runs_taken_over: Counter,
+    pub(crate) shards_held: Gauge,
+    pub(crate) clock_offset: Span,
     pub(crate) clock_steps: Family,
     pub(crate) suspends: Counter,
     pub(crate) store_errors: Family,
@@ -73,7 +75,7 @@ impl Metrics {
     /// A committed or refused settlement.
     pub(crate) fn settled(&self, definition: &Schedule, end: &Settled) {
         let Some(settlement) = end.settlement.as_ref().filter(|_| end.commit == Commit::Done) else {
-            return self.writes_refused.add(1);
+            return self.writes_refused.add(&["settle"]);
         };
         let kind = definition.target.action.kind();
         let reason = match &settlement.next {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::family::BOUNDS;
-use super::{Counter, Family, Gauge, Histogram, Metrics};
+use super::{Counter, Family, Gauge, Histogram, Metrics, Span};
 
 /// A value with how it is read.
 enum Value<'a> {
@@ -11,6 +11,7 @@ enum Value<'a> {
     Gauge(&'a Gauge),
     Family(&'a [&'a str], &'a Family),
     Histogram(&'a Histogram),
+    Span(&'a Span),
 }
 
 pub(super) fn text(metrics: &Metrics) -> String {
@@ -70,7 +71,7 @@ fn decisions(metrics: &Metrics) -> Vec<Line<'_>> {
 }
 
 fn node(metrics: &Metrics) -> Vec<Line<'_>> {
-    use Value::{Counter, Family, Gauge};
+    use Value::{Counter, Family, Gauge, Span};
     vec![
         ("runs_in_flight", "Attempts that this node has in hand", Gauge(&metrics.runs_in_flight)),
         ("launches_waiting", "Admitted runs that wait for a place", Gauge(&metrics.launches_waiting)),
@@ -80,8 +81,18 @@ fn node(metrics: &Metrics) -> Vec<Line<'_>> {
             Counter(&metrics.launches_held),
         ),
         ("fence_losses", "How often this node lost its lease", Counter(&metrics.fence_losses)),
-        ("writes_refused", "Reports that did not count any more", Counter(&metrics.writes_refused)),
+        (
+            "writes_refused",
+            "Writes under a lease that was over, and reports of runs that were not this node's any more",
+            Family(&["step"], &metrics.writes_refused),
+        ),
         ("runs_taken_over", "Runs taken up from nodes that are gone", Counter(&metrics.runs_taken_over)),
+        ("shards_held", "Virtual shards that are this node's own", Gauge(&metrics.shards_held)),
+        (
+            "clock_offset_seconds",
+            "What the database's clock is ahead of this node's",
+            Span(&metrics.clock_offset),
+        ),
         ("clock_steps", "How often the clock was set", Family(&["direction"], &metrics.clock_steps)),
         ("suspends", "How often the machine was suspended", Counter(&metrics.suspends)),
         ("store_errors", "Calls of the database that failed", Family(&["step"], &metrics.store_errors)),
@@ -95,7 +106,7 @@ fn write(text: &mut String, name: &str, help: &str, value: &Value<'_>) {
     let name = format!("punctual_{name}");
     let kind = match value {
         Value::Counter(_) | Value::Family(..) => "counter",
-        Value::Gauge(_) => "gauge",
+        Value::Gauge(_) | Value::Span(_) => "gauge",
         Value::Histogram(_) => "histogram",
     };
     let mut line = |line: String| {
@@ -107,6 +118,7 @@ fn write(text: &mut String, name: &str, help: &str, value: &Value<'_>) {
     match value {
         Value::Counter(counter) => line(format!("{name}_total {}", counter.value())),
         Value::Gauge(gauge) => line(format!("{name} {}", gauge.value())),
+        Value::Span(span) => line(format!("{name} {}", span.value())),
         Value::Family(names, family) => {
             for (labels, count) in family.series() {
                 line(format!("{name}_total{{{}}} {count}", pairs(names, &labels)));
@@ -145,6 +157,7 @@ mod tests {
         metrics.runs_skipped.add(&["overlap"]);
         metrics.runs_ended_by_target.add(&["a \"b\"\\", "failed"]);
         metrics.lateness.observe(jiff::SignedDuration::from_millis(20));
+        metrics.clock_offset.set(jiff::SignedDuration::from_millis(-200));
         let text = metrics.text();
         for line in [
             "# TYPE punctual_schedules_due gauge",
@@ -152,6 +165,8 @@ mod tests {
             "punctual_runs_skipped_overlap_total 3",
             "punctual_runs_skipped_total{reason=\"overlap\"} 1",
             "punctual_target_runs_ended_total{target=\"a \\\"b\\\"\\\\\",status=\"failed\"} 1",
+            "# TYPE punctual_clock_offset_seconds gauge",
+            "punctual_clock_offset_seconds -0.2",
             "# TYPE punctual_schedule_lateness_seconds histogram",
             "punctual_schedule_lateness_seconds_bucket{le=\"0.01\"} 0",
             "punctual_schedule_lateness_seconds_bucket{le=\"0.025\"} 1",

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, run_key};
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, Trace, run_key};
 use punctual_store::{AttemptToken, Launchable};
 use serde_json::{Value, json};
 
 /// A longer text is left out of the environment, where the system allows 128 KiB a variable; it is on standard input.
 const VARIABLE_BYTES_MAX: usize = 64 * 1024;
+
+/// However rarely its schedule ticks, a run does not wait behind all that tick more often for longer than this.
+const BEGUN_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 
 /// Everything about the run that a target is asked to do.
 #[derive(Clone, Debug)]
@@ -31,6 +34,8 @@ pub struct Context {
     pub attempt: u32,
     /// Under which claim it is launched: a later one wins.
     pub token: AttemptToken,
+    /// The trace that what it does belongs to.
+    pub trace: Option<Trace>,
     /// Its schedule, in the version that it belongs to.
     pub schedule: Arc<Schedule>,
 }
@@ -49,8 +54,16 @@ impl Context {
             triggered_at: now,
             attempt: run.attempt,
             token,
+            trace: run.trace,
             schedule: Arc::clone(&run.definition),
         }
+    }
+
+    /// When it should have begun at the latest: before its schedule ticks again, and soon in any case.
+    pub(super) fn until(&self) -> Timestamp {
+        let soon = self.fire_at.saturating_add(BEGUN_WITHIN).unwrap_or(Timestamp::MAX);
+        let next = self.schedule.when.timing().and_then(|timing| timing.planned_after(self.fire_at));
+        next.map_or(soon, |next| next.min(soon))
     }
 
     fn facts(&self) -> Facts<'_> {
@@ -63,6 +76,7 @@ impl Context {
             fire_at: self.fire_at,
             triggered_at: self.triggered_at,
             attempt: self.attempt,
+            trace: self.trace,
         }
     }
 
@@ -109,7 +123,8 @@ impl Context {
         json["config"] = json!(queue.config);
     }
 
-    /// The same as variables: `PUNCTUAL_` and the name of the key in capitals; what has no value is left out.
+    /// The same as variables: `PUNCTUAL_` and the name of the key in capitals; what has no value is left out. The trace is
+    /// also where programs look for it: in `TRACEPARENT`.
     pub fn variables(&self) -> Vec<(String, String)> {
         let Value::Object(facts) = self.json() else { return Vec::new() };
         let variable = |(name, value): (String, Value)| {
@@ -121,6 +136,7 @@ impl Context {
             let fits = text.len() <= VARIABLE_BYTES_MAX && !text.contains('\0');
             fits.then(|| (format!("PUNCTUAL_{}", name.to_uppercase()), text))
         };
-        facts.into_iter().filter_map(variable).collect()
+        let trace = self.trace.map(|trace| ("TRACEPARENT".to_owned(), trace.to_string()));
+        facts.into_iter().filter_map(variable).chain(trace).collect()
     }
 }

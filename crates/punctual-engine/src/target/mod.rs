@@ -15,6 +15,7 @@ mod queue;
 mod redact;
 mod secret;
 mod spawn;
+mod turnstile;
 mod vault;
 mod webhook;
 mod workflow;
@@ -32,7 +33,7 @@ pub use host::{PROGRAMS_MAX, TooFewFiles, allow_open_files};
 pub use program::Program;
 pub use queue::{Worked, Worker, WorkerSettings};
 pub use vault::{Label, SECRET_BYTES_MAX, Vault, VaultError};
-pub use webhook::{BadReach, BadRequest, Reach, check_header, check_text, check_url};
+pub use webhook::{BadProxy, BadReach, BadRequest, Proxy, Reach, check_header, check_text, check_url};
 pub use workflow::STARTED_BY_KEY;
 
 use process::Job;
@@ -70,9 +71,10 @@ impl<S: Store> HostTargets<S> {
         Self { secrets: Secrets::new(store, vault), callbacks: Callbacks::new(), webhooks, workflows }
     }
 
-    /// Web requests may also go to these addresses from now on; to public ones they always may.
-    pub fn reach(&self, reach: Reach) {
-        self.webhooks.reach(reach);
+    /// Web requests may also go to these addresses from now on; to public ones they always may. With a proxy, they go
+    /// through it, and to the same addresses.
+    pub fn reach(&self, reach: Reach, proxy: Option<Proxy>) {
+        self.webhooks.reach(reach, proxy);
     }
 
     /// Who executes workflows from now on that do not say who does.

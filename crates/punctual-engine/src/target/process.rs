@@ -77,6 +77,7 @@ impl Job {
             identity,
             nice: process.nice,
             limits: process.limits,
+            until: context.until(),
         };
         let kill_after = Duration::try_from(process.kill_after).unwrap_or_default();
         Ok(Self::new(order, context, kill_after, own.hidden))
@@ -93,6 +94,7 @@ impl Job {
             identity: None,
             nice: None,
             limits: ProcessLimits::default(),
+            until: context.until(),
         };
         Self::new(order, context, kill_after, Vec::new())
     }

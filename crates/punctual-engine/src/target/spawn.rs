@@ -8,17 +8,18 @@ use std::io::{self, PipeReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+use jiff::Timestamp;
 use punctual_plan::ProcessLimits;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process_group, prlimit, setpriority_process};
 use rustix::thread::{set_thread_gid, set_thread_groups, set_thread_res_uid};
-use tokio::sync::Semaphore;
 
 use super::host::{Identity, inherited_open_files};
+use super::turnstile::Turnstile;
 
 /// Programs that are being started at one moment: more would only wait for each other in the kernel.
 const SPAWNS_MAX: usize = 8;
 
-static SPAWNS: Semaphore = Semaphore::const_new(SPAWNS_MAX);
+static SPAWNS: Turnstile = Turnstile::new(SPAWNS_MAX);
 
 /// A program that is about to be started.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Order {
     pub(super) identity: Option<Identity>,
     pub(super) nice: Option<i8>,
     pub(super) limits: ProcessLimits,
+    /// When it should have begun at the latest: of many that wait the first by this begins first.
+    pub(super) until: Timestamp,
 }
 
 /// A program that has begun.
@@ -42,8 +45,7 @@ pub(super) struct Spawned {
 
 /// Starts a program without holding up the loop.
 pub(super) async fn spawn(order: Order) -> io::Result<Spawned> {
-    // The semaphore is never closed; were it, starting without a place would be the lesser evil.
-    let _place = SPAWNS.acquire().await;
+    let _pass = SPAWNS.enter(order.until).await;
     tokio::task::spawn_blocking(move || start(&order)).await.map_err(io::Error::other)?
 }
 

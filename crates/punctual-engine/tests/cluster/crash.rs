@@ -1,10 +1,12 @@
 //! A node that dies or stops, and what the next start makes of what it left.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::SignedDuration;
 use punctual_engine::harness::{Cluster, Deed};
 use punctual_plan::{CatchUp, Delivery, Overlap, Schedule};
-use punctual_store::{AuditFilter, Cut, Scope, Store};
+use punctual_store::{AuditFilter, Cut, Fate, Scope, Store};
 
 use crate::stage::{SEED, at, cron, with};
 
@@ -46,10 +48,10 @@ fn a_node_that_dies_before_the_instant_misses_nothing_within_the_grace() {
     check(&death, &["10:01:00 missed outage"], 0);
 }
 
-#[test]
-fn what_was_admitted_and_not_launched_is_launched_after_the_restart() {
-    // The journal of the dead node has no line of the run, and speaks for the lease under which it was admitted.
-    let (waited, launched) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+/// What was admitted by a node that died and not launched, and the attempts as which the next start launches it, if its
+/// lease ends `lost` times before it has taken up everything.
+fn launched_after_the_restart(lost: usize) -> (usize, Vec<u32>) {
+    Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
         cluster
             .create(with(cron("one", "1 10 * * *"), |policy| policy.delivery = Delivery::AtMostOnce))
             .await;
@@ -64,17 +66,45 @@ fn what_was_admitted_and_not_launched_is_launched_after_the_restart() {
         cluster.until(at("10:01:02")).await;
         cluster.crash("a").await;
         let before: Vec<String> = cluster.targets.launched().into_iter().map(|one| one.schedule).collect();
+        let (world, mut looks) = (Arc::clone(&cluster.world), 0);
+        cluster.store.on_commit(move |doing| {
+            // The first look of each start finds everything, the second that nothing is left.
+            let is_second = doing == "taking over runs" && {
+                looks += 1;
+                usize::is_multiple_of(looks, 2) && looks <= 2 * lost
+            };
+            if is_second {
+                world.step(SignedDuration::from_secs(4));
+            }
+            Fate::Commits
+        });
         cluster.start("a").await;
-        cluster.until(at("10:01:10")).await;
+        cluster.until(at("10:01:30")).await;
         let after = cluster.targets.launched();
         let waited = cluster.runs().await.into_iter().filter(|row| !before.contains(&row.schedule_name));
         let waited: Vec<String> = waited.map(|row| row.schedule_name).collect();
+        let nodes = Store::nodes(&cluster.store).await.expect("the store answers").len();
+        assert_eq!(nodes, 2 + lost, "each lease is one of its own");
         let again: Vec<u32> =
             after.iter().filter(|one| waited.contains(&one.schedule)).map(|one| one.attempt).collect();
-        (waited, again)
-    });
-    assert!(waited.len() >= 20, "some waited for their place");
-    assert_eq!(launched, vec![1; waited.len()], "each is launched, as its first attempt");
+        (waited.len(), again)
+    })
+}
+
+#[test]
+fn what_was_admitted_and_not_launched_is_launched_after_the_restart() {
+    // The journal of the dead node has no line of the run, and speaks for the lease under which it was admitted.
+    let (waited, launched) = launched_after_the_restart(0);
+    assert!(waited >= 20, "some waited for their place");
+    assert_eq!(launched, vec![1; waited], "each is launched, as its first attempt");
+}
+
+#[test]
+fn a_node_whose_lease_ends_while_it_starts_joins_again_and_knows_what_it_had_found() {
+    for lost in [1, 3] {
+        let (waited, launched) = launched_after_the_restart(lost);
+        assert_eq!(launched, vec![1; waited], "after {lost} leases");
+    }
 }
 
 /// A schedule of every minute over an outage from 10:01:30 to 10:06:30.

@@ -11,3 +11,4 @@ mod nodes;
 mod plan;
 mod stage;
 mod tick;
+mod tz;

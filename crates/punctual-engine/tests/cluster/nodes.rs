@@ -186,6 +186,7 @@ fn what_the_database_refuses_a_node_without_a_lease_it_does_under_a_new_one() {
     });
     assert_eq!((launched.len(), ledger), (1, vec!["10:01:00 success".to_owned()]));
     assert!(launched[0].at < at("10:01:00.4"), "before the next heartbeat: {}", launched[0].at);
+    assert!(metrics.contains("punctual_writes_refused_total{step=\"admit\"} 1\n"), "{metrics}");
     assert!(metrics.contains("punctual_fence_losses_total 1\n"), "{metrics}");
 }
 
@@ -223,6 +224,10 @@ fn nodes_with_wrong_clocks_go_by_the_database() {
         }
         cluster.pass(Duration::from_secs(1)).await;
         cluster.until(at("10:03:30")).await;
+        let nodes = Store::nodes(&cluster.store).await.expect("the store answers");
+        let shown: Vec<_> = nodes.iter().map(|node| node.ahead.map(|ahead| ahead.as_secs())).collect();
+        assert_eq!(shown, [Some(7), Some(-7)], "newest first");
+        assert!(cluster.metrics("a").contains("punctual_clock_offset_seconds -7\n"));
         cluster.targets.launched()
     });
     let ticks = by_tick(&launched);

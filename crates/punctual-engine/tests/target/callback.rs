@@ -6,7 +6,7 @@ use punctual_engine::{Callbacks, Targets, Why};
 use punctual_plan::{Action, Outcome};
 use tokio::sync::Notify;
 
-use super::stage::{Stage, limited, schedule, shell};
+use super::stage::{Stage, TRACE, limited, schedule, shell};
 
 fn call(task: &str) -> Action {
     Action::Callback { task: task.to_owned() }
@@ -26,8 +26,9 @@ async fn a_closure_gets_everything_about_its_run() {
             context.is_manual() && context.nonce == "request-7",
             context.payload()["size"] == 3,
             json["idempotency_key"] == context.idempotency_key.as_str(),
+            context.trace.is_some_and(|trace| trace.to_string() == TRACE) && json["traceparent"] == TRACE,
         ];
-        if facts == [true; 5] { Ok(()) } else { Err(format!("{facts:?}").into()) }
+        if facts == [true; 6] { Ok(()) } else { Err(format!("{facts:?}").into()) }
     });
     let stage = Stage::with(callbacks).await;
     let launched = stage.launch(schedule(call("check")));

@@ -6,12 +6,12 @@ use punctual_plan::{Action, Outcome, Process, ProcessLimits};
 use punctual_store::OUTPUT_MAX;
 use serde_json::Value;
 
-use super::stage::{Stage, env, fifo, hear, limited, schedule, shell};
+use super::stage::{Stage, TRACE, env, fifo, hear, limited, schedule, shell};
 
 #[tokio::test]
 async fn a_program_gets_its_run_as_json_and_as_variables() {
     let stage = Stage::new().await;
-    let finished = stage.sh("cat; echo; env | grep ^PUNCTUAL_ | sort").await;
+    let finished = stage.sh("cat; echo; env | grep -E '^(PUNCTUAL_|TRACEPARENT=)' | sort").await;
     assert_eq!(finished.outcome, Outcome::Succeeded);
     let output = finished.output.expect("it printed its run");
     let (json, variables) = output.split_once('\n').expect("two parts");
@@ -37,6 +37,8 @@ async fn a_program_gets_its_run_as_json_and_as_variables() {
     );
     assert_eq!(json["idempotency_key"], key.as_str());
     assert!(json["triggered_at"].as_str().is_some_and(|at| at.ends_with('Z')));
+    assert_eq!(json["traceparent"], TRACE);
+    assert!(variables.contains(&format!("\nTRACEPARENT={TRACE}\n")), "{variables}");
 }
 
 #[tokio::test]
@@ -48,7 +50,18 @@ async fn a_program_sees_what_is_named_and_little_else() {
     program.env = env(&[("GREETING", "hello ${name} $${env:X}")]);
     let output = stage.run(program).await.output.expect("it printed");
     let known = [
-        "GREETING", "HOME", "LANG", "LC_ALL", "LOGNAME", "OLDPWD", "PATH", "PWD", "SHELL", "SHLVL", "TMPDIR",
+        "GREETING",
+        "HOME",
+        "LANG",
+        "LC_ALL",
+        "LOGNAME",
+        "OLDPWD",
+        "PATH",
+        "PWD",
+        "SHELL",
+        "SHLVL",
+        "TMPDIR",
+        "TRACEPARENT",
     ];
     let mut lines = output.lines();
     assert_eq!(lines.next(), Some("/"));

@@ -14,6 +14,9 @@ use punctual_time::{Cron, Timing, Zone};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
+/// The trace that every launch belongs to.
+pub(crate) const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 /// A host.
 pub(crate) struct Stage {
     pub(crate) folder: TempDir,
@@ -89,6 +92,8 @@ impl Stage {
             scheduled_for: at("2026-03-01T10:00:00Z"),
             fire_at: at("2026-03-01T10:00:02Z"),
             attempt: 2,
+            trace: TRACE.parse().ok(),
+            token: None,
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod accepted;
 mod bad;
+mod proxy;
 mod redirect;
 mod sent;
 mod server;

@@ -24,6 +24,8 @@ pub(crate) struct Stage {
     pub(crate) eyes: Sqlite,
     /// Where requests may go beside public addresses.
     pub(crate) reach: &'static str,
+    /// The proxy that they go through.
+    pub(crate) proxy: Option<String>,
 }
 
 /// When a schedule fires.
@@ -53,7 +55,7 @@ impl Stage {
         let path = folder.path().join("ledger.db");
         let store = Arc::new(Sqlite::open(&path, Access::Serve).expect("a new ledger"));
         let eyes = Sqlite::open(&path, Access::Visit).expect("a second handle");
-        Self { eyes, store, folder, reach: "127.0.0.0/8" }
+        Self { eyes, store, folder, reach: "127.0.0.0/8", proxy: None }
     }
 
     fn vault(&self) -> Vault {
@@ -107,7 +109,8 @@ impl Stage {
     pub(crate) async fn serve(&self) -> Serving {
         let settings = Settings::new(self.folder.path().join("launches"));
         let targets = HostTargets::new(Arc::clone(&self.store), self.vault());
-        targets.reach(self.reach.parse().expect("a reach"));
+        let proxy = self.proxy.as_ref().map(|proxy| proxy.parse().expect("a proxy"));
+        targets.reach(self.reach.parse().expect("a reach"), proxy);
         let targets = Arc::new(targets);
         let engine = Engine::start(Arc::clone(&self.store), Arc::new(SystemClock), targets, settings).await;
         let (stop, stopped) = watch::channel(false);

@@ -8,7 +8,6 @@ use utoipa::IntoParams;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::schedules::page;
 use crate::auth::Caller;
 use crate::hear::{Answer, Asked};
 use crate::problem::{Problem, Refused};
@@ -16,6 +15,9 @@ use crate::shared::Shared;
 
 /// Events of one answer, unless another number is asked for.
 const EVENTS: u32 = 50;
+
+/// Events of one answer: a whole log that a person looks through.
+const EVENTS_MAX: u32 = 100_000;
 
 pub(super) fn router() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -91,7 +93,7 @@ struct LogQuery {
     since: Option<String>,
     /// Up to here, included.
     until: Option<String>,
-    /// At most so many, 1 to 1000, the newest; 50 without it.
+    /// At most so many, 1 to 100000, the newest; 50 without it.
     limit: Option<u32>,
 }
 
@@ -99,7 +101,11 @@ struct LogQuery {
 #[utoipa::path(get, path = "/audit/log", tag = "audit", operation_id = "list_events", params(LogQuery),
     responses((status = 200, description = "The events", body = shape::AuditLog), Refused))]
 async fn log(Caller(app): Caller, Asked(query): Asked<LogQuery>) -> Answer<shape::AuditLog> {
-    let limit = page(query.limit, EVENTS)?;
+    let limit = query.limit.unwrap_or(EVENTS);
+    if !(1..=EVENTS_MAX).contains(&limit) {
+        let hint = format!("ask for 1 to {EVENTS_MAX}");
+        return Err(Problem::malformed(format!("`limit` cannot be {limit}"), hint));
+    }
     let LogQuery { schedule, run, kind, since, until, .. } = query;
     Ok(Json(Log { schedule, run, kind, since, until, limit }.answer(&app).await?))
 }

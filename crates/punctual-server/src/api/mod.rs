@@ -1,8 +1,10 @@
 //! The calls of the API, one file for each subject.
 
 mod audit;
+mod backfill;
 mod bulk;
 mod change;
+mod files;
 mod outbox;
 mod queue;
 mod registrar;
@@ -11,6 +13,7 @@ mod schedules;
 mod spec;
 mod system;
 mod trigger;
+mod workflows;
 
 use utoipa_axum::router::OpenApiRouter;
 
@@ -26,6 +29,9 @@ pub(crate) fn router() -> OpenApiRouter<Shared> {
         .merge(change::router())
         .merge(bulk::router())
         .merge(trigger::router())
+        .merge(backfill::router())
+        .merge(files::router())
+        .merge(workflows::router())
         .merge(runs::router())
         .merge(audit::router())
         .merge(system::router())

@@ -26,7 +26,7 @@ use super::queue::wait_of;
 use crate::auth::Caller;
 use crate::hear::{Answer, Asked, Body};
 use crate::problem::{Problem, Refused};
-use crate::shared::Shared;
+use crate::shared::{Shared, Waited};
 
 /// Messages of one page.
 const PAGE_MAX: usize = 1_000;
@@ -117,13 +117,15 @@ async fn list(
         let news = shared.pulse().news();
         let rows = read(&app, after, limit).await?;
         let left = give_up_at.saturating_duration_since(Instant::now());
-        if !rows.is_empty() || left.is_zero() {
+        // What is not heard of is found by the next look.
+        if !rows.is_empty()
+            || left.is_zero()
+            || shared.wait(LOOK_EVERY.min(left), news.heard()).await == Waited::Stopping
+        {
             let messages: Vec<Message> = rows.into_iter().map(Message::of).collect();
             let next = messages.last().map_or(after, |message| message.position);
             return Ok(Json(Messages { messages, next }));
         }
-        // What is not heard of is found by the next look.
-        let _ = tokio::time::timeout(LOOK_EVERY.min(left), news.heard()).await;
     }
 }
 
@@ -168,7 +170,8 @@ async fn stream(
     Ok(Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-/// Sends messages until nobody listens, or the database fails: then the reader comes back and goes on where it was.
+/// Sends messages until nobody listens, the server stops, or the database fails: then the reader comes back and goes on
+/// where it was.
 async fn follow(shared: Shared, app: App, mut after: i64, sender: mpsc::Sender<Result<Event, Infallible>>) {
     loop {
         let news = shared.pulse().news();
@@ -186,7 +189,11 @@ async fn follow(shared: Shared, app: App, mut after: i64, sender: mpsc::Sender<R
         }
         tokio::select! {
             () = sender.closed() => return,
-            _ = tokio::time::timeout(LOOK_EVERY, news.heard()) => {}
+            waited = shared.wait(LOOK_EVERY, news.heard()) => {
+                if waited == Waited::Stopping {
+                    return;
+                }
+            }
         }
     }
 }

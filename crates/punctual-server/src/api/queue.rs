@@ -21,7 +21,7 @@ use utoipa_axum::routes;
 use crate::auth::Caller;
 use crate::hear::{Answer, Body};
 use crate::problem::{Problem, Refused};
-use crate::shared::Shared;
+use crate::shared::{Shared, Waited};
 
 /// How long a question for runs may wait for one: less than a request may take.
 const WAIT_MAX: Duration = Duration::from_secs(20);
@@ -86,11 +86,13 @@ async fn lease(
         let news = shared.pulse().news();
         let runs = app.lease(&asked).await?;
         let left = give_up_at.saturating_duration_since(Instant::now());
-        if !runs.is_empty() || left.is_zero() {
+        // What is not heard of is found by the next look. Nothing is taken any more for a worker whose server stops.
+        if !runs.is_empty()
+            || left.is_zero()
+            || shared.wait(LOOK_EVERY.min(left), news.heard()).await == Waited::Stopping
+        {
             return Ok(Json(Leased { runs }));
         }
-        // What is not heard of is found by the next look.
-        let _ = tokio::time::timeout(LOOK_EVERY.min(left), news.heard()).await;
     }
 }
 

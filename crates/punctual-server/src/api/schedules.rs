@@ -150,6 +150,10 @@ async fn get(
         let message = format!("the schedule `{called}` was deleted");
         return Err(Failure { kind: Kind::NotFound, message, hint: None }.into());
     }
-    let registered = if query.aside { None } else { app.registered_as(&called).await? };
+    let is_workflow = whole.schedule.schedule.definition.workflow.is_some();
+    let registered = match is_workflow && !query.aside {
+        true => app.registered_as(&called).await?,
+        false => None,
+    };
     Ok(tagged(whole.schedule.schedule.version, Found { whole, registered }))
 }

@@ -2,16 +2,16 @@
 
 use axum::Json;
 use axum::extract::Path;
-use punctual_app::ask::{Breaker, Breakers, Nodes, Question, Reset};
+use punctual_app::ask::{Breaker, Breakers, Maintenances, Nodes, Pause, Question, Reset, Resume};
 use punctual_app::shape;
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::schedules::page;
 use crate::auth::Caller;
-use crate::hear::{Answer, Asked};
+use crate::hear::{Answer, Asked, Body};
 use crate::problem::Refused;
 use crate::shared::Shared;
 
@@ -24,6 +24,36 @@ pub(super) fn router() -> OpenApiRouter<Shared> {
         .routes(routes!(breakers))
         .routes(routes!(breaker))
         .routes(routes!(reset))
+        .routes(routes!(maintenance, pause, resume))
+}
+
+/// What pauses the org for maintenance
+#[utoipa::path(get, path = "/maintenance", tag = "system", operation_id = "get_maintenance",
+    responses((status = 200, description = "Its own pause, and that of the installation", body = shape::Maintenances), Refused))]
+async fn maintenance(Caller(app): Caller) -> Answer<shape::Maintenances> {
+    Ok(Json(Maintenances.answer(&app).await?))
+}
+
+/// Why an org is paused.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct PauseBody {
+    /// Why, for whoever wonders.
+    note: String,
+}
+
+/// Pause every active schedule of the org; new ones start paused until it ends
+#[utoipa::path(post, path = "/maintenance", tag = "system", operation_id = "begin_maintenance", request_body = PauseBody,
+    responses((status = 200, description = "It is paused", body = shape::Paused), Refused))]
+async fn pause(Caller(app): Caller, Body(body): Body<PauseBody>) -> Answer<shape::Paused> {
+    Ok(Json(Pause { note: body.note }.answer(&app).await?))
+}
+
+/// End the maintenance of the org: enable exactly the schedules that it paused
+#[utoipa::path(delete, path = "/maintenance", tag = "system", operation_id = "end_maintenance",
+    responses((status = 200, description = "It is over", body = shape::Resumed), Refused))]
+async fn resume(Caller(app): Caller) -> Answer<shape::Resumed> {
+    Ok(Json(Resume.answer(&app).await?))
 }
 
 /// The nodes: leases, shards, versions, clocks

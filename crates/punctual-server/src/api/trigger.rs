@@ -56,7 +56,8 @@ struct TriggerBody {
 /// Run a schedule now, enabled or not
 #[utoipa::path(post, path = "/schedules/{schedule}/trigger", tag = "schedules", operation_id = "trigger_schedule",
     params(("schedule" = String, Path, description = "Its id, the first letters of it, or its name"), TriggerQuery,
-        ("Idempotency-Key" = Option<String>, Header, description = "A key of your own: with the same one it runs once")),
+        ("Idempotency-Key" = Option<String>, Header, description = "A key of your own: with the same one it runs once"),
+        ("traceparent" = Option<String>, Header, description = "The trace that the run belongs to")),
     request_body(content = Option<TriggerBody>, description = "What this run carries; nothing more without it"),
     responses((status = 202, description = "The run is in the ledger", body = shape::Triggered), Refused))]
 async fn trigger(

@@ -90,6 +90,7 @@ impl Ground {
     /// Stops it and leaves nothing running.
     pub(crate) async fn end(self) {
         self.stop.send(true).expect("it runs");
+        self.serving.end_waits();
         self.engine.await.expect("it ends");
         self.serving.stop().await;
     }

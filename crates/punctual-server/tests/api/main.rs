@@ -5,6 +5,7 @@ mod calls;
 mod described;
 mod ground;
 mod refusals;
+mod waits;
 
 use ground::Ground;
 
@@ -26,4 +27,7 @@ stories! {
     refusals::nobody_gets_in_without_a_token,
     refusals::what_cannot_be_meant_is_told_with_its_place,
     refusals::a_program_is_run_only_if_the_server_allows_it,
+    waits::a_stop_answers_those_who_wait,
+    waits::a_run_belongs_to_the_trace_of_whoever_asks_for_it,
+    waits::a_workflow_and_a_file_are_kept_over_http,
 }

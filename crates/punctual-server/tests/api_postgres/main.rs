@@ -6,6 +6,9 @@ mod calls;
 #[path = "../api/ground.rs"]
 #[allow(dead_code, reason = "each test program uses what it needs")]
 mod ground;
+#[path = "../api/waits.rs"]
+#[allow(dead_code, reason = "each test program uses what it needs")]
+mod waits;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -47,4 +50,6 @@ stories! {
     calls::pages_show_everything_once,
     calls::a_request_with_a_key_does_nothing_twice,
     calls::an_edit_of_another_version_is_refused,
+    waits::a_run_belongs_to_the_trace_of_whoever_asks_for_it,
+    waits::a_workflow_and_a_file_are_kept_over_http,
 }

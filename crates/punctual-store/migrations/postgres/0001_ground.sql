@@ -24,7 +24,9 @@ CREATE TABLE nodes (
     lease_until BIGINT NOT NULL,
     tz_version  TEXT    NOT NULL,
     version     TEXT    NOT NULL,
-    left_at     BIGINT
+    left_at     BIGINT,
+    -- What the database's clock was ahead of the node's at its last heartbeat.
+    ahead_us    BIGINT
 );
 
 CREATE TABLE shard_leases (

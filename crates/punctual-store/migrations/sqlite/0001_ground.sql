@@ -24,7 +24,9 @@ CREATE TABLE nodes (
     lease_until INTEGER NOT NULL,
     tz_version  TEXT    NOT NULL,
     version     TEXT    NOT NULL,
-    left_at     INTEGER
+    left_at     INTEGER,
+    -- What the database's clock was ahead of the node's at its last heartbeat.
+    ahead_us    INTEGER
 ) STRICT;
 
 CREATE TABLE shard_leases (
@@ -194,7 +196,8 @@ SELECT s.key, s.created_at, s.updated_at, s.deleted_at, s.declared_set, st.versi
           AND r.reason IS NULL
         ORDER BY r.scheduled_for LIMIT 1) AS armed,
        (SELECT count(*) FROM runs AS r
-        WHERE r.schedule = s.key AND r.status IN ('enqueued', 'running', 'waiting', 'retrying') AND r.origin = 'tick'
+        WHERE r.schedule = s.key
+          AND (r.status = 'enqueued' OR r.status = 'running' OR r.status = 'waiting' OR r.status = 'retrying') AND r.origin = 'tick'
           AND r.attempt > 0) AS launched,
        s.org, s.id, s.name, s.description, s.spec, s.tags, s.user_id
 FROM schedules AS s
@@ -241,8 +244,10 @@ CREATE TABLE runs (
 
 CREATE INDEX runs_history ON runs (schedule, scheduled_for);
 CREATE INDEX runs_look ON runs (look_at, shard, org) WHERE look_at IS NOT NULL;
--- Rows that hold or await something: few, so that planning writes nothing here.
-CREATE INDEX runs_busy ON runs (schedule) WHERE status IN ('enqueued', 'running', 'waiting', 'retrying');
+-- Rows that hold or await something: few, so that planning writes nothing here. Written without `IN`, for which SQLite
+-- would make a table of its own with each row; queries repeat these words to use it.
+CREATE INDEX runs_busy ON runs (schedule) WHERE
+  (status = 'enqueued' OR status = 'running' OR status = 'waiting' OR status = 'retrying');
 -- A request or an upstream run brings about one run, whenever it is repeated.
 CREATE UNIQUE INDEX runs_asked ON runs (schedule, origin, nonce) WHERE nonce <> '';
 -- What a row waited for is kept after its wait.

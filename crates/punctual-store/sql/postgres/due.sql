@@ -11,13 +11,13 @@ WITH RECURSIVE o (org) AS (
 )
 SELECT d.key, d.schedule, d.org, d.version, d.origin, d.nonce, d.scheduled_for, d.fire_at, d.attempt, d.status, d.reason,
        d.detail, d.wait_kind, d.wait_for, d.wait_since, d.wait_until, d.is_forced, d.fence, d.place,
-       (SELECT rows FROM share)
+       (SELECT rows FROM share), d.traceparent
 FROM o
 CROSS JOIN LATERAL (
     SELECT f.*, row_number() OVER (ORDER BY f.look_at, f.key) AS place
     FROM (
         SELECT r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt, r.status, r.reason,
-               r.detail, r.wait_kind, r.wait_for, r.wait_since, r.wait_until, r.is_forced, r.fence, r.look_at
+               r.detail, r.wait_kind, r.wait_for, r.wait_since, r.wait_until, r.is_forced, r.fence, r.look_at, r.traceparent
         FROM runs r
         WHERE r.org = o.org AND r.look_at <= $1::bigint AND ($2::bigint[] IS NULL OR r.shard = ANY ($2::bigint[]))
         ORDER BY r.look_at

@@ -10,4 +10,5 @@ UPDATE runs r SET status = 'running', started_at = $4::bigint, look_at = $5::big
     executor_run_id = $6::text
 FROM d
 WHERE r.key = d.key
-RETURNING r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt, r.token
+RETURNING r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt,
+    r.traceparent, r.token

@@ -1,4 +1,5 @@
 SELECT n.fence, n.id, n.pid, n.started_at, n.seen_at, n.lease_until,
-       (SELECT count(*) FROM shard_leases s WHERE s.fence = n.fence), n.tz_version, n.version, n.left_at
+       (SELECT count(*) FROM shard_leases s WHERE s.fence = n.fence), n.tz_version, n.version, n.left_at,
+       n.ahead_us
 FROM nodes n
 ORDER BY n.fence DESC

@@ -7,4 +7,5 @@ SET active_run = CASE WHEN ?3 THEN ?2 ELSE active_run END,
     anchor_start = CASE WHEN ?8 THEN ?5 ELSE anchor_start END,
     launched_through = CASE WHEN ?6 IS NULL THEN launched_through ELSE max(coalesce(launched_through, ?6), ?6) END
 WHERE schedule = ?1 AND (active_run IS NULL OR NOT ?3)
-  AND EXISTS (SELECT 1 FROM runs WHERE key = ?2 AND attempt = ?7 - 1 AND status IN ('scheduled', 'waiting', 'retrying'))
+  AND EXISTS (SELECT 1 FROM runs WHERE key = ?2 AND attempt = ?7 - 1
+    AND (status = 'scheduled' OR status = 'waiting' OR status = 'retrying'))

@@ -1,1 +1,1 @@
-DELETE FROM runs WHERE key = ?1 AND status IN ('scheduled', 'waiting')
+DELETE FROM runs WHERE key = ?1 AND (status = 'scheduled' OR status = 'waiting')

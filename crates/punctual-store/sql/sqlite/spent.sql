@@ -8,5 +8,6 @@ WHERE st.schedule = ?1 AND st.status = 'active' AND st.left_at IS NULL
            AND NOT EXISTS (SELECT 1 FROM schedule_uses AS u WHERE u.schedule = st.schedule AND u.kind = 'chain')))
   AND NOT EXISTS (
       SELECT 1 FROM runs AS r
-      WHERE r.schedule = st.schedule AND r.status IN ('enqueued', 'running', 'waiting', 'retrying'))
+      WHERE r.schedule = st.schedule
+        AND (r.status = 'enqueued' OR r.status = 'running' OR r.status = 'waiting' OR r.status = 'retrying'))
   AND NOT EXISTS (SELECT 1 FROM runs AS r WHERE r.schedule = st.schedule AND r.status = 'scheduled')

@@ -79,6 +79,24 @@ pub async fn retention_goes_in_bounded_steps<B: Backend>(backend: &B) {
     assert!(stage.store.check().await.expect("answers").is_empty());
 }
 
+/// A run is kept for its time from its end on, however long ago the tick was that it stands for.
+pub async fn a_run_is_kept_from_its_end_on<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    stage.plan(at("10:00:10")).await;
+    let first = stage.admit(at("10:00:20")).await.pop().expect("its tick is due");
+    stage.plan(at("10:00:30")).await;
+    assert_eq!(stage.admit(at("10:00:40")).await.len(), 1, "another tick is newer");
+    stage.settle(first, Outcome::Succeeded, at("17:30:00")).await;
+    let retention = Retention { runs: hours(1), failures: hours(1), ..Retention::default() };
+    let is_kept = || async { stage.runs("one").await.iter().any(|row| row.run.key == first) };
+    stage.store.retain(retention, at("18:00:00")).await.expect("answers");
+    assert!(is_kept().await, "it ended half an hour ago");
+    stage.store.retain(retention, at("19:00:00")).await.expect("answers");
+    assert!(!is_kept().await);
+    assert!(stage.store.check().await.expect("answers").is_empty());
+}
+
 /// A schedule keeps its newest rows up to a number, and what is open is never touched.
 pub async fn a_schedule_keeps_its_newest_rows<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

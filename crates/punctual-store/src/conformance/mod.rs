@@ -23,6 +23,7 @@ pub mod queue;
 pub mod race;
 pub mod settle;
 pub mod stage;
+pub mod trace;
 mod turn;
 pub mod wide;
 
@@ -182,6 +183,7 @@ macro_rules! conformance {
             node {
                 each_join_raises_the_fence,
                 a_heartbeat_renews_the_lease,
+                a_heartbeat_notes_the_node_s_clock,
                 a_lost_lease_is_told,
                 shards_are_spread_evenly,
                 the_shards_of_a_node_that_left_are_taken,
@@ -211,6 +213,11 @@ macro_rules! conformance {
                 an_executor_of_another_org_says_nothing,
                 a_target_that_is_gone_disables_its_schedule,
             }
+            trace {
+                a_run_keeps_the_trace_of_its_admission,
+                a_run_belongs_to_the_trace_of_its_request,
+                an_admission_gives_an_attempt_its_token,
+            }
             list {
                 schedules_come_by_name_in_pages,
                 names_come_with_ids_in_pages,
@@ -238,6 +245,7 @@ macro_rules! conformance {
                 old_runs_become_digests,
                 retention_goes_in_bounded_steps,
                 a_schedule_keeps_its_newest_rows,
+                a_run_is_kept_from_its_end_on,
                 events_are_sealed_in_a_chain,
                 each_org_has_its_own_chain,
                 only_sealed_events_are_removed,

@@ -2,18 +2,24 @@
 
 use std::collections::BTreeSet;
 
+use jiff::SignedDuration;
 use punctual_plan::{Fence, Outcome, RunState};
 
 use super::Backend;
 use super::copy::dump;
 use super::stage::{Stage, at, cron, node, seconds};
-use crate::{Attempt, Batch, Commit, Error, HANDED_BACK, Node, SHARDS, Shards, Started, Store};
+use crate::{Alive, Attempt, Batch, Commit, Error, HANDED_BACK, Node, SHARDS, Shards, Started, Store};
 
 fn share(shards: Shards) -> Vec<u16> {
     match shards {
         Shards::All => (0..SHARDS).collect(),
         Shards::Some(shards) => shards,
     }
+}
+
+/// A node whose clock agrees with the store's.
+fn alive(fence: Fence) -> Alive {
+    Alive { fence, ahead: SignedDuration::ZERO }
 }
 
 /// Each node that joins has a higher fence than all before it.
@@ -32,7 +38,7 @@ pub async fn each_join_raises_the_fence<B: Backend>(backend: &B) {
 /// A heartbeat renews the lease from the store's own clock.
 pub async fn a_heartbeat_renews_the_lease<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
-    let beat = stage.store.heartbeat(stage.fence).await.expect("it lives");
+    let beat = stage.store.heartbeat(alive(stage.fence)).await.expect("it lives");
     assert_eq!(beat.lease_until, beat.now + seconds(3_600));
     assert!(
         beat.may_plan && share(beat.shards).len() == usize::from(SHARDS),
@@ -40,13 +46,25 @@ pub async fn a_heartbeat_renews_the_lease<B: Backend>(backend: &B) {
     );
 }
 
+/// A heartbeat keeps what the node knows of its clock.
+pub async fn a_heartbeat_notes_the_node_s_clock<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let ahead = async || stage.store.nodes().await.expect("answers")[0].ahead;
+    assert_eq!(ahead().await, None, "nothing is known before the first one");
+    for millis in [-200, 0, 7] {
+        let told = SignedDuration::from_millis(millis);
+        stage.store.heartbeat(Alive { fence: stage.fence, ahead: told }).await.expect("it lives");
+        assert_eq!(ahead().await, Some(told));
+    }
+}
+
 /// A node whose lease is over, or who left, is told so.
 pub async fn a_lost_lease_is_told<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
     let dead = stage.store.join(node("dead", seconds(-1))).await.expect("it joins").fence;
-    assert!(matches!(stage.store.heartbeat(dead).await, Err(Error::LeaseLost)));
+    assert!(matches!(stage.store.heartbeat(alive(dead)).await, Err(Error::LeaseLost)));
     stage.store.leave(stage.fence).await.expect("it leaves");
-    assert!(matches!(stage.store.heartbeat(stage.fence).await, Err(Error::LeaseLost)));
+    assert!(matches!(stage.store.heartbeat(alive(stage.fence)).await, Err(Error::LeaseLost)));
     let nodes = stage.store.nodes().await.expect("answers");
     let left = nodes.iter().find(|node| node.fence == stage.fence).expect("it is shown");
     assert!(left.left_at.is_some() && left.shards == 0);
@@ -63,7 +81,7 @@ pub async fn shards_are_spread_evenly<B: Backend>(backend: &B) {
     for _ in 0..4 {
         shares.clear();
         for fence in &fences {
-            shares.push(share(stage.store.heartbeat(*fence).await.expect("it lives").shards));
+            shares.push(share(stage.store.heartbeat(alive(*fence)).await.expect("it lives").shards));
         }
     }
     let all: BTreeSet<u16> = shares.iter().flatten().copied().collect();
@@ -79,11 +97,11 @@ pub async fn the_shards_of_a_node_that_left_are_taken<B: Backend>(backend: &B) {
     let other = stage.store.join(node("b", seconds(3_600))).await.expect("it joins").fence;
     for _ in 0..3 {
         for fence in [stage.fence, other] {
-            stage.store.heartbeat(fence).await.expect("it lives");
+            stage.store.heartbeat(alive(fence)).await.expect("it lives");
         }
     }
     stage.store.leave(other).await.expect("it leaves");
-    let beat = stage.store.heartbeat(stage.fence).await.expect("it lives");
+    let beat = stage.store.heartbeat(alive(stage.fence)).await.expect("it lives");
     assert_eq!(share(beat.shards).len(), usize::from(SHARDS));
 }
 
@@ -177,9 +195,9 @@ pub async fn an_older_tz_database_does_not_plan<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
     let with = |id: &str, tz: &str| Node { tz_version: tz.to_owned(), ..node(id, seconds(3_600)) };
     assert!(!stage.store.join(with("old", "2020a")).await.expect("it joins").may_plan);
-    assert!(stage.store.heartbeat(stage.fence).await.expect("it lives").may_plan);
+    assert!(stage.store.heartbeat(alive(stage.fence)).await.expect("it lives").may_plan);
     assert!(stage.store.join(with("new", "2091c")).await.expect("it joins").may_plan);
-    assert!(!stage.store.heartbeat(stage.fence).await.expect("it lives").may_plan);
+    assert!(!stage.store.heartbeat(alive(stage.fence)).await.expect("it lives").may_plan);
     assert_eq!(stage.store.status().await.expect("answers").tz_version, "2091c");
 }
 

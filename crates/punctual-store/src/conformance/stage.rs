@@ -229,6 +229,7 @@ impl<S: Store> Stage<S> {
                 fire_at: now,
                 is_forced: false,
                 payload: None,
+                trace: None,
             },
         )
     }

@@ -112,6 +112,8 @@ impl Data {
             scheduled_for: run.scheduled_for,
             fire_at: run.fire_at,
             attempt,
+            trace: run.trace,
+            token: run.token.clone(),
         };
         Ok(launch.carrying(run.payload.clone()))
     }
@@ -217,6 +219,7 @@ impl Data {
             _ => None,
         };
         let attempt = commit.row.due.attempt;
+        let (trace, token) = (commit.row.launch.trace, commit.row.launch.token.clone());
         self.change_run(run, |row| {
             row.status = RunStatus::Enqueued;
             row.fence = Some(batch.fence);
@@ -225,7 +228,8 @@ impl Data {
             row.started_at = None;
             row.look_at = Some(deadline);
             row.reason = None;
-            row.token = None;
+            row.trace = trace.or(row.trace);
+            row.token = token;
             row.executor_run_id = None;
             row.queue = queue;
         });

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
     Breaker, EntryState, Event, NonFire, Noted, Object, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey,
-    RunStatus, ScheduleKey, Status, end_event, plan_events,
+    RunStatus, ScheduleKey, Status, Trace, end_event, plan_events,
 };
 use punctual_time::{Anchor, Spec};
 
@@ -22,6 +22,7 @@ pub(super) struct NewRow {
     pub(super) verdict: Option<Reason>,
     pub(super) is_forced: bool,
     pub(super) payload: Option<Object>,
+    pub(super) trace: Option<Trace>,
     pub(super) tz: i64,
 }
 
@@ -118,6 +119,7 @@ impl Data {
             completed_at: None,
             executor_run_id: None,
             payload: new.payload,
+            trace: new.trace,
         };
         Some(self.insert_run(record))
     }
@@ -181,6 +183,7 @@ impl Data {
             verdict,
             is_forced: false,
             payload: None,
+            trace: None,
             tz: moment.tz,
         });
         if let (Some(Ok(run)), Some(end)) = (armed, end) {

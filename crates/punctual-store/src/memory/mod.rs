@@ -196,8 +196,8 @@ impl Store for Memory {
         self.write("registering the node", |data| Ok(data.join(node)))
     }
 
-    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
-        self.write("renewing the lease", |data| data.heartbeat(fence))
+    async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
+        self.write("renewing the lease", |data| data.heartbeat(alive))
     }
 
     async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {

@@ -9,7 +9,8 @@ use punctual_plan::{Fence, RunKey, RunStatus};
 use super::data::Data;
 use super::table::NodeRecord;
 use crate::{
-    Attempt, Error, HANDED_BACK, Heartbeat, Joined, Node, NodeRow, Orphan, SHARDS, Shards, to_microsecond,
+    Alive, Attempt, Error, HANDED_BACK, Heartbeat, Joined, Node, NodeRow, Orphan, SHARDS, Shards,
+    to_microsecond,
 };
 
 impl Data {
@@ -60,15 +61,16 @@ impl Data {
             tz_version: node.tz_version,
             version: node.version,
             left_at: None,
+            ahead: None,
         };
         self.nodes.insert(fence, record);
         Joined { fence, may_plan }
     }
 
-    pub(super) fn heartbeat(&mut self, fence: Fence) -> Result<Heartbeat, Error> {
-        let now = self.now();
+    pub(super) fn heartbeat(&mut self, alive: Alive) -> Result<Heartbeat, Error> {
+        let (now, fence) = (self.now(), alive.fence);
         let node = self.nodes.get_mut(&fence).filter(|node| node.is_alive(now)).ok_or(Error::LeaseLost)?;
-        node.seen_at = now;
+        (node.seen_at, node.ahead) = (now, Some(alive.ahead));
         node.lease_until = lease_end(now, node.lease);
         let (lease_until, version) = (node.lease_until, node.tz_version.clone());
         let shards = self.balance(fence, now);
@@ -168,6 +170,7 @@ impl Data {
             tz_version: node.tz_version.clone(),
             version: node.version.clone(),
             left_at: node.left_at,
+            ahead: node.ahead,
         };
         self.nodes.iter().rev().map(row).collect()
     }

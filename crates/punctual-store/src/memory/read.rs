@@ -223,6 +223,7 @@ fn run_cells(key: RunKey, row: &RunRecord) -> Vec<Cell> {
         maybe(row.completed_at, micros),
         maybe(row.executor_run_id.clone(), text),
         maybe(row.payload.as_ref(), |payload| text(payload_text(payload))),
+        maybe(row.trace, |trace| text(trace.to_string())),
     ]
 }
 

@@ -184,7 +184,10 @@ fn goes(run: &RunRecord, step: &mut Step, place: Place) -> bool {
     let is_failure = run.status == RunStatus::Failed;
     let kept = if is_failure { step.retention.failures } else { step.retention.runs };
     let is_beyond = place == Place::Beyond && !is_failure;
-    if !run.status.is_terminal() || !(is_beyond || step.is_older(run.scheduled_for, kept)) {
+    // A run of an old tick that was asked for lately counts from its end.
+    let is_old = |at| step.is_older(at, kept);
+    let is_past = is_old(run.scheduled_for) && run.completed_at.is_none_or(is_old);
+    if !run.status.is_terminal() || !(is_beyond || is_past) {
         return false;
     }
     if step.left == 0 {

@@ -59,6 +59,7 @@ impl Data {
             tz_version: self.tz_versions.get(&row.tz).cloned(),
             executor_run_id: row.executor_run_id.clone(),
             payload: row.payload.clone(),
+            trace: row.trace,
         })
     }
 

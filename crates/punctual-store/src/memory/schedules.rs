@@ -70,7 +70,7 @@ impl Data {
                 self.exhaust(schedule, moment.now);
                 Ok(Written::Schedule(schedule))
             }
-            Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload } => {
+            Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload, trace } => {
                 let row = NewRow {
                     schedule,
                     origin,
@@ -80,6 +80,7 @@ impl Data {
                     verdict: None,
                     is_forced,
                     payload,
+                    trace,
                     tz: moment.tz,
                 };
                 let triggered = self.trigger(scope, Wish { schedule, row })?;

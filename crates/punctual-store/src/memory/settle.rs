@@ -197,6 +197,7 @@ impl Data {
             verdict: known.or_else(|| chained.verdict.clone()),
             is_forced: false,
             payload: None,
+            trace: None,
             tz: moment.tz,
         });
     }

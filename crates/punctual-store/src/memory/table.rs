@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
     Anchors, Breaker, Counters, Cursor, Fence, NonFire, Object, OrgKey, Origin, Reason, RunKey, RunStatus,
-    Schedule, ScheduleId, ScheduleKey, State, Status, Waiting,
+    Schedule, ScheduleId, ScheduleKey, State, Status, Trace, Waiting,
 };
 
 use crate::{Commit, Settled};
@@ -22,6 +22,7 @@ pub(super) struct NodeRecord {
     pub(super) tz_version: String,
     pub(super) version: String,
     pub(super) left_at: Option<Timestamp>,
+    pub(super) ahead: Option<SignedDuration>,
 }
 
 impl NodeRecord {
@@ -153,6 +154,7 @@ pub(super) struct RunRecord {
     pub(super) completed_at: Option<Timestamp>,
     pub(super) executor_run_id: Option<String>,
     pub(super) payload: Option<Object>,
+    pub(super) trace: Option<Trace>,
 }
 
 impl RunRecord {

@@ -19,7 +19,7 @@ impl Data {
         let count = |table: &Table| (*table, self.read_table(*table, None, usize::MAX).len() as u64);
         DatabaseStatus {
             place: "memory".to_owned(),
-            schema: 1,
+            schema: 2,
             tz_version: self.tz_versions.get(&self.tz).cloned().unwrap_or_default(),
             bytes: 0,
             rows: Table::ALL.iter().map(count).collect(),

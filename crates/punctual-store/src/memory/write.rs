@@ -14,7 +14,7 @@ use super::table::{
     RequestRecord, RunRecord, ScheduleRecord, SealRecord, StateRecord, TransitionRecord, VersionRecord,
 };
 use crate::cache::is_sharing;
-use crate::stored::{read_counts, read_end, read_payload, read_status, read_wait};
+use crate::stored::{read_counts, read_end, read_payload, read_status, read_trace, read_wait};
 use crate::{Cell, Document, DocumentKind, Error, Shared, Table, Token, decode};
 
 impl Data {
@@ -271,6 +271,7 @@ impl Data {
             completed_at: row.maybe_micros()?,
             executor_run_id: row.maybe_text()?,
             payload: read_payload(row.maybe_text()?)?,
+            trace: read_trace(row.maybe_text()?.as_deref()),
         };
         self.run_last = self.run_last.max(key.0);
         // A node that joins here must not get a fence that a copied run already carries.

@@ -222,8 +222,12 @@ async fn start_rows(
     let look_at: Vec<i64> = starts.iter().map(deadline).collect();
     let queue: Vec<Option<&str>> =
         starts.iter().map(|commit| queue_of(&commit.row.launch.definition)).collect();
+    let trace: Vec<Option<String>> =
+        starts.iter().map(|commit| commit.row.launch.trace.map(|trace| trace.to_string())).collect();
+    let token: Vec<Option<&str>> = starts.iter().map(|commit| commit.row.launch.token.as_deref()).collect();
     let (fence, now) = (batch.fence.0, batch.now.as_microsecond());
-    let arguments: [&dyn Arg; 7] = [&run, &attempt, &look_at, &queue, &fence, &now, &OPEN.to_vec()];
+    let arguments: [&dyn Arg; 9] =
+        [&run, &attempt, &look_at, &queue, &fence, &now, &OPEN.to_vec(), &trace, &token];
     let rows = tx.rows(sql!("start_runs"), &arguments).await?;
     rows.iter().map(|row| Ok(RunKey(col(row, 0)?))).collect()
 }

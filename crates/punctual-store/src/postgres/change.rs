@@ -183,7 +183,7 @@ impl Postgres {
     }
 
     async fn trigger(&self, tx: &Tx, scope: &Scope, write: &ScheduleWrite) -> Result<Written, Error> {
-        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload } =
+        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload, trace } =
             &write.write
         else {
             return Err(Error::Closed);
@@ -211,6 +211,9 @@ impl Postgres {
         let run = RunKey(col(&row.ok_or_else(|| Error::corrupt("a run has no key"))?, 0)?);
         if let Some(payload) = payload {
             tx.run(sql!("set_payload"), &[&run.0, &payload_text(payload)]).await?;
+        }
+        if let Some(trace) = trace {
+            tx.run(sql!("set_trace"), &[&run.0, &trace.to_string()]).await?;
         }
         let mut events = Events::default();
         let about = About { org: OrgKey(org), schedule: Some(*schedule), run: Some(run) };

@@ -32,6 +32,10 @@ pub struct PostgresSettings {
     pub lock_timeout: Duration,
     /// The longest pause inside a transaction.
     pub idle_timeout: Duration,
+    /// The longest pause inside a transaction of a node, for which other nodes may wait: one that was stopped in the
+    /// middle of it, by a signal or with its machine, lets go of its rows when the repair sweep comes for them, long
+    /// before its lease is over.
+    pub pause_timeout: Duration,
     /// What is wanted of the database: whoever only visits it keeps little of it in memory.
     pub access: Access,
 }
@@ -46,6 +50,7 @@ impl PostgresSettings {
             statement_timeout: Duration::from_secs(60),
             lock_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(60),
+            pause_timeout: Duration::from_secs(1),
             access: Access::Serve,
         }
     }
@@ -61,6 +66,8 @@ pub(super) enum Role {
     Owner,
     /// The engine, every org.
     Engine,
+    /// The engine, while other nodes may wait for what it holds.
+    Brief,
     /// The engine on the hot path: every statement reaches its rows through an index from a list of keys, whatever
     /// the statistics say of a table that changed since they were taken.
     Hot,
@@ -168,18 +175,22 @@ impl Connections {
         let millis = |time: Duration| time.as_millis();
         let rights = match role {
             Role::Owner => String::new(),
-            Role::Engine => "SET LOCAL ROLE punctual_engine".to_owned(),
+            Role::Engine | Role::Brief => "SET LOCAL ROLE punctual_engine".to_owned(),
             Role::Hot => HOT.to_owned(),
             Role::Org(OrgKey(org)) => {
                 format!("SET LOCAL ROLE punctual_app; SET LOCAL punctual.org = '{org}'")
             }
+        };
+        let pause = match role {
+            Role::Brief | Role::Hot => settings.idle_timeout.min(settings.pause_timeout),
+            Role::Owner | Role::Engine | Role::Org(_) => settings.idle_timeout,
         };
         format!(
             "BEGIN; SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; \
              SET LOCAL idle_in_transaction_session_timeout = {}; {rights}",
             millis(settings.statement_timeout),
             millis(settings.lock_timeout),
-            millis(settings.idle_timeout),
+            millis(pause),
         )
     }
 }

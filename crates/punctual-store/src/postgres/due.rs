@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Due, Fence, OrgKey, Origin, RunKey, RunStatus, ScheduleKey, Upstream, Waiting, World};
+use punctual_plan::{
+    Due, Fence, OrgKey, Origin, RunKey, RunStatus, ScheduleKey, Trace, Upstream, Waiting, World,
+};
 use tokio_postgres::Row;
 
 use super::connection::{Role, Tx, col};
@@ -13,7 +15,7 @@ use super::plan::{Bounds, named, read_reason};
 use super::world::Member;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::read_wait;
+use crate::stored::{read_trace, read_wait};
 use crate::{Ask, DueBatch, DueRow, Error, Expired, Illegible, Launchable};
 
 /// A row as it was read.
@@ -25,6 +27,7 @@ struct Found {
     launched: u32,
     due: Result<Due, Error>,
     nonce: String,
+    trace: Option<Trace>,
 }
 
 impl Postgres {
@@ -136,6 +139,8 @@ impl Found {
             scheduled_for: due.scheduled_for,
             fire_at: due.fire_at,
             attempt: due.attempt,
+            trace: self.trace,
+            token: None,
         };
         Ok(DueRow { due, launch })
     }
@@ -150,6 +155,7 @@ fn read_found(row: &Row, status: RunStatus, now: Timestamp) -> Result<Found, Err
         launched: u32::try_from(col::<i64>(row, 8)?).unwrap_or(u32::MAX),
         due: read_due_row(row, status, now),
         nonce: col(row, 5)?,
+        trace: read_trace(col(row, 20)?),
     })
 }
 

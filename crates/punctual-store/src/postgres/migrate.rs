@@ -12,11 +12,10 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "ground",
-    text: include_str!("../../migrations/postgres/0001_ground.sql"),
-}];
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "ground", text: include_str!("../../migrations/postgres/0001_ground.sql") },
+    Migration { version: 2, name: "trace", text: include_str!("../../migrations/postgres/0002_trace.sql") },
+];
 
 /// The roles, which belong to the server and not to the database.
 const ROLES: &str = include_str!("../../migrations/postgres/roles.sql");

@@ -41,7 +41,7 @@ use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
 use crate::{
-    AdmitCommit, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, Begun, BreakerRow,
+    AdmitCommit, Alive, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, Begun, BreakerRow,
     Cancellation, Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch, Entrusted,
     Error, Finding, Heartbeat, Held, Joined, Leased, Listed, NameRow, NewDocument, Node, NodeRow, OpenRow,
     Orphan, OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow,
@@ -191,8 +191,8 @@ impl Store for Postgres {
         self.join_node(&node).await
     }
 
-    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
-        self.beat(fence).await
+    async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
+        self.beat(alive).await
     }
 
     async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {

@@ -11,26 +11,29 @@ use super::ledger::FLYING;
 use super::plan::named;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::read_payload;
+use crate::stored::{read_payload, read_trace};
 use crate::{
-    Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
+    Alive, Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
 };
+
+/// How often one heartbeat looks for shards that are free.
+const TAKE_LOOKS: usize = 2;
 
 impl Postgres {
     pub(super) async fn join_node(&self, node: &Node) -> Result<Joined, Error> {
-        let tx = self.connections.begin(Role::Engine, "registering the node").await?;
+        let tx = self.connections.begin(Role::Brief, "registering the node").await?;
         let result = join_in(&tx, node).await;
         tx.finish(result).await
     }
 
-    pub(super) async fn beat(&self, fence: Fence) -> Result<Heartbeat, Error> {
-        let tx = self.connections.begin(Role::Engine, "renewing the node's lease").await?;
-        let result = beat_in(&tx, fence).await;
+    pub(super) async fn beat(&self, alive: Alive) -> Result<Heartbeat, Error> {
+        let tx = self.connections.begin(Role::Brief, "renewing the node's lease").await?;
+        let result = beat_in(&tx, alive).await;
         tx.finish(result).await
     }
 
     pub(super) async fn leave_node(&self, fence: Fence) -> Result<(), Error> {
-        let tx = self.connections.begin(Role::Engine, "giving up the node's lease").await?;
+        let tx = self.connections.begin(Role::Brief, "giving up the node's lease").await?;
         let result = async {
             tx.run(sql!("leave_node"), &[&fence.0]).await?;
             tx.run(sql!("leave_shards"), &[&fence.0]).await.map(|_| ())
@@ -61,7 +64,7 @@ impl Postgres {
         let rows = tx.rows(sql!("take_over"), &[&fence.0, &limit, &FLYING.to_vec()]).await?;
         let mut held = HashMap::new();
         for row in &rows {
-            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 9)?), col::<bool>(row, 10)?));
+            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 11)?), col::<bool>(row, 12)?));
         }
         let orphan = |launch: Launchable| {
             let (held_by, is_taken) = *held.get(&launch.run)?;
@@ -90,6 +93,8 @@ impl Postgres {
                 scheduled_for: from_seconds(col(row, 6)?)?,
                 fire_at: from_micros(col(row, 7)?)?,
                 attempt: u32::try_from(col::<i64>(row, 8)?).unwrap_or(u32::MAX),
+                trace: read_trace(col(row, 9)?),
+                token: col(row, 10)?,
             });
         }
         self.added(tx, launches).await
@@ -144,31 +149,46 @@ async fn may_plan(tx: &Tx, tz: &str) -> Result<bool, Error> {
     Ok(newest.is_none_or(|newest| tz >= newest.as_str()))
 }
 
-async fn beat_in(tx: &Tx, fence: Fence) -> Result<Heartbeat, Error> {
-    let row = tx.row(sql!("heartbeat"), &[&fence.0]).await?.ok_or(Error::LeaseLost)?;
+async fn beat_in(tx: &Tx, Alive { fence, ahead }: Alive) -> Result<Heartbeat, Error> {
+    let row = tx.row(sql!("heartbeat"), &[&fence.0, &micros(ahead)]).await?.ok_or(Error::LeaseLost)?;
     let (now, lease_until) = (from_micros(col(&row, 0)?)?, from_micros(col(&row, 1)?)?);
     let tz: String = col(&row, 2)?;
     let shards = rebalance(tx, fence, now).await?;
     Ok(Heartbeat { shards, lease_until, now, may_plan: may_plan(tx, &tz).await? })
 }
 
-/// Gives the node its fair share of the shards: it lets go of the others at once, and takes its own when their
-/// holder has let go or is gone.
+/// Gives the node its fair share of the shards: it lets go of what is too much, and takes what is free. What has a node
+/// stays with it as long as that is fair, so that the fewest ticks find their shard between two nodes.
 async fn rebalance(tx: &Tx, fence: Fence, now: Timestamp) -> Result<Shards, Error> {
     let mut living = Vec::new();
     for row in tx.rows(sql!("living_nodes"), &[&now.as_microsecond()]).await? {
         living.push(col::<i64>(&row, 0)?);
     }
-    let count = living.len().max(1);
-    let Some(place) = living.iter().position(|other| *other == fence.0) else { return Err(Error::LeaseLost) };
-    let wanted: Vec<i64> = (0..i64::from(SHARDS)).filter(|shard| *shard as usize % count == place).collect();
-    tx.run(sql!("release_shards"), &[&fence.0, &wanted]).await?;
-    tx.run(sql!("take_shards"), &[&fence.0, &wanted, &living]).await?;
-    let mut held = Vec::new();
-    for row in tx.rows(sql!("held_shards"), &[&fence.0]).await? {
-        held.push(u16::try_from(col::<i64>(&row, 0)?).unwrap_or(u16::MAX));
+    let place = living.iter().position(|other| *other == fence.0).ok_or(Error::LeaseLost)?;
+    let (all, count) = (usize::from(SHARDS), living.len());
+    let share = all / count + usize::from(place < all % count);
+    let mut held = held_shards(tx, fence).await?;
+    if held.len() > share {
+        held.truncate(share);
+        tx.run(sql!("release_shards"), &[&fence.0, &held]).await?;
     }
-    Ok(if held.len() == usize::from(SHARDS) { Shards::All } else { Shards::Some(held) })
+    // Others may have been quicker with what was free at the first look.
+    for _ in 0..TAKE_LOOKS {
+        let wanted = (share - held.len()) as i64;
+        if wanted == 0 {
+            break;
+        }
+        tx.run(sql!("take_shards"), &[&fence.0, &wanted, &living, &i64::from(SHARDS)]).await?;
+        held = held_shards(tx, fence).await?;
+    }
+    if held.len() == all {
+        return Ok(Shards::All);
+    }
+    Ok(Shards::Some(held.into_iter().map(|shard| u16::try_from(shard).unwrap_or(u16::MAX)).collect()))
+}
+
+async fn held_shards(tx: &Tx, fence: Fence) -> Result<Vec<i64>, Error> {
+    tx.rows(sql!("held_shards"), &[&fence.0]).await?.iter().map(|row| col(row, 0)).collect()
 }
 
 fn read_node(row: &Row) -> Result<NodeRow, Error> {
@@ -183,5 +203,6 @@ fn read_node(row: &Row) -> Result<NodeRow, Error> {
         tz_version: col(row, 7)?,
         version: col(row, 8)?,
         left_at: col::<Option<i64>>(row, 9)?.map(from_micros).transpose()?,
+        ahead: col::<Option<i64>>(row, 10)?.map(SignedDuration::from_micros),
     })
 }

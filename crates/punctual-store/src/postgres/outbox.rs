@@ -12,7 +12,7 @@ const SEQUENCER: i64 = 0x7075_6e63_6f75_7462;
 
 impl Postgres {
     pub(super) async fn give_places(&self) -> Result<u64, Error> {
-        let tx = self.connections.begin(Role::Engine, "giving messages their place").await?;
+        let tx = self.connections.begin(Role::Brief, "giving messages their place").await?;
         let result = async {
             tx.rows(sql!("lock_migrations"), &[&SEQUENCER]).await?;
             tx.run(sql!("sequence_outbox"), &[&(BATCH_MAX as i64)]).await

@@ -26,7 +26,7 @@ impl Postgres {
             let rows = tx.rows(sql!("lease_runs"), &arguments).await?;
             let mut tokens = std::collections::HashMap::new();
             for row in &rows {
-                tokens.insert(col::<i64>(row, 0)?, col::<String>(row, 9)?);
+                tokens.insert(col::<i64>(row, 0)?, col::<String>(row, 10)?);
             }
             let launches = self.launchables(&tx, &rows).await?;
             let leased = |launch: crate::Launchable| {

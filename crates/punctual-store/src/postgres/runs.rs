@@ -13,7 +13,7 @@ use super::plan::{named, read_reason, unsigned};
 use super::schedules::listed;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::{read_payload, read_wait};
+use crate::stored::{read_payload, read_trace, read_wait};
 use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope, Stats};
 
 impl Postgres {
@@ -214,8 +214,6 @@ fn read_run(
         all.push(Attempt { number: launched, started_at, ended_at: times.completed_at, reason });
     }
     all.sort_by_key(|attempt| attempt.number);
-    let id: &str = col(row, 23)?;
-    let id = id.parse().map_err(|_| Error::corrupt(format!("`{id}` is no id of a schedule")))?;
     Ok(RunRow {
         run: Run {
             key: RunKey(col(row, 0)?),
@@ -229,7 +227,7 @@ fn read_run(
             waited,
             attempts: all,
         },
-        schedule_id: ScheduleId(id),
+        schedule_id: schedule_id(col(row, 23)?)?,
         schedule_name: col(row, 24)?,
         enqueued_at: times.enqueued_at,
         started_at: times.started_at,
@@ -239,7 +237,12 @@ fn read_run(
         tz_version: col(row, 25)?,
         executor_run_id: col(row, 22)?,
         payload: read_payload(col(row, 26)?)?,
+        trace: read_trace(col(row, 27)?),
     })
+}
+
+fn schedule_id(text: &str) -> Result<ScheduleId, Error> {
+    text.parse().map(ScheduleId).map_err(|_| Error::corrupt(format!("`{text}` is no id of a schedule")))
 }
 
 fn read_state(row: &Row, times: &Times, waited: Option<&Waiting>) -> Result<RunState, Error> {

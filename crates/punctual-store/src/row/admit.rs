@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Admission, Due, Fence, Object, OrgKey, Origin, RunKey, Schedule, ScheduleKey, World};
+use punctual_plan::{
+    Admission, Due, Fence, Object, OrgKey, Origin, RunKey, Schedule, ScheduleKey, Trace, World,
+};
 
 use crate::Error;
 
@@ -120,6 +122,10 @@ pub struct Launchable {
     pub fire_at: Timestamp,
     /// Which attempt this is, from 1.
     pub attempt: u32,
+    /// The trace that it belongs to; whoever admits it gives it one, if it has none.
+    pub trace: Option<Trace>,
+    /// The token with which its executor may speak for this attempt; given by its admission, if its target gets one.
+    pub token: Option<String>,
 }
 
 impl Launchable {

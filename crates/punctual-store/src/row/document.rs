@@ -2,6 +2,8 @@
 
 use jiff::Timestamp;
 
+use super::Scope;
+
 /// What kind of thing; each has its own table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DocumentKind {
@@ -83,6 +85,15 @@ pub struct Document {
     pub body: String,
     /// When it was last changed.
     pub updated_at: Timestamp,
+}
+
+/// Shared things of one kind that a scope reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shelf {
+    /// Whose.
+    pub scope: Scope,
+    /// Of which kind.
+    pub kind: DocumentKind,
 }
 
 /// An API token; only its hash is kept.

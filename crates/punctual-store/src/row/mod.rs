@@ -13,9 +13,9 @@ mod whole;
 
 pub use admit::{AdmitCommit, DueBatch, DueRow, Expired, Illegible, Launchable};
 pub use audit::{Actor, AuditRow, Chain, OutboxRow, Retained, Retention, SealedThrough};
-pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Token};
+pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Shelf, Token};
 pub use filter::{AuditFilter, Cut, Listed, RunFilter, ScheduleFilter, Selector};
-pub use node::{Ask, Batch, BatchId, Heartbeat, Joined, Node, NodeRow, Orphan, Scope, Shards, Whose};
+pub use node::{Alive, Ask, Batch, BatchId, Heartbeat, Joined, Node, NodeRow, Orphan, Scope, Shards, Whose};
 pub use plan::{Commit, PlanCommit, Plannable, PlannableBatch, timing};
 pub use run::{BreakerRow, RangeRow, RunRow, Stats, TransitionRow};
 pub use schedule::{NameRow, OpenRow, ScheduleRow, ScheduleWrite, UseKind, VersionRow, Write, Written};

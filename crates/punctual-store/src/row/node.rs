@@ -115,6 +115,15 @@ pub struct Orphan {
     pub is_taken: bool,
 }
 
+/// A sign of life of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alive {
+    /// The fence under which it acts.
+    pub fence: Fence,
+    /// What the database's clock is ahead of its own, as it reckons.
+    pub ahead: SignedDuration,
+}
+
 /// What a heartbeat tells a node.
 #[derive(Clone, Debug)]
 pub struct Heartbeat {
@@ -151,4 +160,6 @@ pub struct NodeRow {
     pub version: String,
     /// When it left, if it did.
     pub left_at: Option<Timestamp>,
+    /// What the database's clock was ahead of its own at its last heartbeat.
+    pub ahead: Option<SignedDuration>,
 }

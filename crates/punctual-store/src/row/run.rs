@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use punctual_plan::{Breaker, Object, Range, Run, RunKey, RunStatus, ScheduleId};
+use punctual_plan::{Breaker, Object, Range, Run, RunKey, RunStatus, ScheduleId, Trace};
 
 /// A ledger entry as it is shown.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct RunRow {
     pub executor_run_id: Option<String>,
     /// What its request added to what its schedule's runs carry.
     pub payload: Option<Object>,
+    /// The trace that it belongs to, from its admission or its request on.
+    pub trace: Option<Trace>,
 }
 
 /// A stretch of equal non-fires, or of rows past retention, as it is shown.

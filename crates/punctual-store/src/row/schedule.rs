@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Changed, Cursor, Object, Open, Origin, Plan, Run, Schedule, ScheduleId, ScheduleKey, State, Status,
+    Changed, Cursor, Object, Open, Origin, Plan, Run, Schedule, ScheduleId, ScheduleKey, State, Status, Trace,
 };
 use punctual_time::Anchor;
 
@@ -76,6 +76,8 @@ pub enum Write {
         is_forced: bool,
         /// What it carries on top of what runs of its schedule do.
         payload: Option<Object>,
+        /// The trace of whoever asks; the admission begins one, if none.
+        trace: Option<Trace>,
     },
 }
 

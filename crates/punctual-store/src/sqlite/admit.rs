@@ -167,11 +167,12 @@ impl Admitting<'_> {
         let definition = &one.row.launch.definition;
         let queue = queue_of(definition);
         let is_first = due.waiting.is_none() && !due.is_retry() && queue.is_none();
+        let (trace, token) = (one.row.launch.trace.map(|trace| trace.to_string()), &one.row.launch.token);
         let admitted = if is_first {
-            execute(&mut self.run, params![due.run.0, due.attempt, fence, now, look_at])?
+            execute(&mut self.run, params![due.run.0, due.attempt, fence, now, look_at, trace, token])?
         } else {
-            self.db
-                .change(sql!("admit_again"), params![due.run.0, due.attempt, fence, now, look_at, queue])?
+            let row = params![due.run.0, due.attempt, fence, now, look_at, queue, trace, token];
+            self.db.change(sql!("admit_again"), row)?
         };
         if admitted == 0 {
             return Ok(Commit::Stale);

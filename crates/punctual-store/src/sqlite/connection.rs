@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use punctual_plan::{Schedule, ScheduleKey};
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row};
 
 use super::clock::Clock;
@@ -127,6 +128,10 @@ pub(super) fn readable(path: &Path, access: Access) -> Result<Connection, Error>
 fn open(path: &Path, flags: OpenFlags) -> Result<Connection, Error> {
     let connection = Connection::open_with_flags(path, flags).map_err(|source| Error::open(path, source))?;
     connection.busy_timeout(BUSY_WAIT).map_err(|source| Error::open(path, source))?;
+    // A plan is made once for a statement, not again for each value that is bound to it.
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map_err(|source| Error::open(path, source))?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     set(&connection, "temp_store", "memory")?;
     Ok(connection)

@@ -1,14 +1,14 @@
 //! From columns to the types of the domain. Whatever cannot be read is reported, never guessed.
 
 use jiff::Timestamp;
-use punctual_plan::{Breaker, Reason, RunKey, RunStatus, ScheduleId, Waiting};
+use punctual_plan::{Breaker, Reason, RunKey, RunStatus, ScheduleId, Trace, Waiting};
 use rusqlite::Row;
 use rusqlite::types::{FromSql, ValueRef};
 
 use super::connection::doing;
 use crate::Error;
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::read_wait;
+use crate::stored::{read_trace, read_wait};
 
 /// Reads one column.
 pub(super) fn column<T: FromSql>(row: &Row<'_>, index: usize) -> Result<T, Error> {
@@ -82,6 +82,11 @@ pub(super) fn waiting(row: &Row<'_>, index: usize) -> Result<Option<Waiting>, Er
     }
     let wait = read_wait(text(row, index)?, text(row, index + 1)?)?;
     Ok(Some(Waiting { wait, since: instant(row, index + 2)?, deadline: instant(row, index + 3)? }))
+}
+
+/// Reads a trace that may be missing.
+pub(super) fn trace(row: &Row<'_>, index: usize) -> Result<Option<Trace>, Error> {
+    if is_null(row, index) { Ok(None) } else { Ok(read_trace(Some(text(row, index)?))) }
 }
 
 /// Reads a breaker from its four columns: state, failures, until, probe.

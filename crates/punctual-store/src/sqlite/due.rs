@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use punctual_plan::{Due, Fence, OrgKey, Origin, Reason, RunKey, RunStatus, ScheduleKey, Waiting};
+use punctual_plan::{Due, Fence, OrgKey, Origin, Reason, RunKey, RunStatus, ScheduleKey, Trace, Waiting};
 use rusqlite::{Row, params};
 
 use super::connection::{Db, first};
-use super::decode::{column, instant, is_null, named, reason, status, tick, waiting};
+use super::decode::{column, instant, is_null, named, reason, status, tick, trace, waiting};
 use super::node::added;
 use super::plan::cut_of;
 use super::world::{Gathering, Known};
@@ -139,6 +139,7 @@ struct Found {
     version_now: i64,
     admitted: u64,
     look_at: i64,
+    trace: Option<Trace>,
 }
 
 fn read_found(row: &Row<'_>) -> Result<Found, Error> {
@@ -160,6 +161,7 @@ fn read_found(row: &Row<'_>) -> Result<Found, Error> {
         version_now: column(row, 18)?,
         admitted: column(row, 19)?,
         look_at: column(row, 20)?,
+        trace: trace(row, 21)?,
     })
 }
 
@@ -201,6 +203,8 @@ fn judge_by(db: &Db, gathering: &mut Gathering<'_>, row: &Found, now: Timestamp)
         scheduled_for: row.scheduled_for,
         fire_at: row.fire_at,
         attempt,
+        trace: row.trace,
+        token: None,
     };
     Ok(DueRow { due, launch: added(db, launch)? })
 }

@@ -18,11 +18,10 @@ pub(super) struct Migration {
 }
 
 /// All of them, in order.
-pub(super) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    name: "ground",
-    text: include_str!("../../migrations/sqlite/0001_ground.sql"),
-}];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, name: "ground", text: include_str!("../../migrations/sqlite/0001_ground.sql") },
+    Migration { version: 2, name: "trace", text: include_str!("../../migrations/sqlite/0002_trace.sql") },
+];
 
 /// Applies what is missing; an existing database is copied beside itself first.
 pub(super) fn run(connection: &mut Connection, path: &Path, steps: &[Migration]) -> Result<(), Error> {

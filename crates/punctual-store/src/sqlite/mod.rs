@@ -23,6 +23,7 @@ mod lock;
 mod migrate;
 mod node;
 mod open;
+mod orgs;
 mod outbox;
 mod plan;
 mod prepare;
@@ -50,6 +51,7 @@ use checkpoint::Checkpointer;
 use clock::Clock;
 use connection::Db;
 use lock::ServeLock;
+use orgs::Orgs;
 use reader::Reader;
 use writer::Writer;
 
@@ -82,6 +84,8 @@ pub struct Sqlite {
     /// Parsed definitions, shared by all threads.
     definitions: Arc<Definitions>,
     clock: Clock,
+    /// The keys of orgs, which never change and are asked for by every door.
+    orgs: Orgs,
     /// Up to which schedule retention has counted rows.
     counted_through: AtomicI64,
     _checkpointer: Option<Checkpointer>,
@@ -120,6 +124,7 @@ impl Sqlite {
             lister: Reader::start(with(connection::readable(path, access)?)),
             definitions: Arc::clone(&definitions),
             clock: clock.clone(),
+            orgs: Orgs::default(),
             counted_through: AtomicI64::new(0),
             _checkpointer: checkpointer,
             _lock: lock,

@@ -1,15 +1,15 @@
 //! Nodes: their fences, their leases, their shards, and the runs that those who are gone left behind.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, OrgKey, Origin, RunKey, ScheduleKey};
 use rusqlite::{Row, params};
 
 use super::connection::Db;
-use super::decode::{column, instant, maybe_instant, named, tick};
+use super::decode::{column, instant, maybe_instant, named, tick, trace};
 use super::sql;
 use crate::stored::read_payload;
 use crate::{
-    Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
+    Alive, Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
 };
 
 /// Registers a node under a new fence.
@@ -40,9 +40,10 @@ pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
 }
 
 /// Renews a node's lease and gives each living node its share of the shards.
-pub(super) fn heartbeat(db: &Db, fence: Fence) -> Result<Heartbeat, Error> {
-    let at = db.now();
-    let renewed = db.first(sql!("renew_lease"), params![fence.0, at.as_microsecond()], |row| {
+pub(super) fn heartbeat(db: &Db, alive: Alive) -> Result<Heartbeat, Error> {
+    let (at, fence) = (db.now(), alive.fence);
+    let ahead = i64::try_from(alive.ahead.as_micros()).unwrap_or(i64::MAX);
+    let renewed = db.first(sql!("renew_lease"), params![fence.0, at.as_microsecond(), ahead], |row| {
         Ok((instant(row, 0)?, column::<String>(row, 1)?))
     })?;
     let (lease_until, tz_version) = renewed.ok_or(Error::LeaseLost)?;
@@ -98,8 +99,8 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
     let found = db.rows(sql!("orphans"), query, |row| {
         Ok(Orphan {
             launch: read_launchable(db, row)?,
-            held_by: Fence(column(row, 9)?),
-            is_taken: column(row, 10)?,
+            held_by: Fence(column(row, 11)?),
+            is_taken: column(row, 12)?,
         })
     })?;
     let mut take = db.prepare(sql!("take_over"))?;
@@ -111,7 +112,8 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
     Ok(taken)
 }
 
-/// Reads what a launch needs: key, schedule, org, origin, nonce, tick, fire time, attempt, version.
+/// Reads what a launch needs: key, schedule, org, origin, nonce, tick, fire time, attempt, version,
+/// trace, token.
 pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Error> {
     let schedule = ScheduleKey(column(row, 1)?);
     // A run that was launched has to be answered for, even if its definition cannot be read any more.
@@ -126,6 +128,8 @@ pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Erro
         scheduled_for: tick(row, 5)?,
         fire_at: instant(row, 6)?,
         attempt: column(row, 7)?,
+        trace: trace(row, 9)?,
+        token: column(row, 10)?,
     };
     added(db, launch)
 }
@@ -153,6 +157,7 @@ pub(super) fn nodes(db: &Db) -> Result<Vec<NodeRow>, Error> {
             tz_version: column(row, 7)?,
             version: column(row, 8)?,
             left_at: maybe_instant(row, 9)?,
+            ahead: column::<Option<i64>>(row, 10)?.map(SignedDuration::from_micros),
         })
     })
 }

@@ -8,7 +8,7 @@ use rusqlite::{Row, params};
 
 use super::connection::Db;
 use super::decode::{
-    column, instant, maybe_instant, named, reason, schedule_id, status, text, tick, waiting,
+    column, instant, maybe_instant, named, reason, schedule_id, status, text, tick, trace, waiting,
 };
 use super::schedules::key_of;
 use super::{bad_page, listed, org_of, page_rows, sql};
@@ -140,6 +140,7 @@ pub(super) fn read_run(row: &Row<'_>) -> Result<RunRow, Error> {
         tz_version: column(row, 23)?,
         executor_run_id: column(row, 18)?,
         payload: read_payload(column(row, 25)?)?,
+        trace: trace(row, 26)?,
     })
 }
 

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
+use super::connection::Db;
 use super::{
     Sqlite, admit, audit, breakers, documents, due, invalid, live, node, outbox, plan, queue, runs,
     schedules, settle, whole, write,
@@ -46,8 +47,8 @@ impl Store for Sqlite {
         self.writer.run(move |db| node::join(db, &node)).await
     }
 
-    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
-        self.writer.run(move |db| node::heartbeat(db, fence)).await
+    async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
+        self.writer.run(move |db| node::heartbeat(db, alive)).await
     }
 
     async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {
@@ -119,7 +120,13 @@ impl Store for Sqlite {
     }
 
     async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {
-        self.writer.run(move |db| write::org(db, &scope, &org_id)).await
+        if let Some(known) = self.orgs.find(&scope, &org_id) {
+            return Ok(known);
+        }
+        let id = org_id.clone();
+        let org = self.writer.run(move |db| write::org(db, &scope, &id)).await?;
+        self.orgs.keep(org_id, org);
+        Ok(org)
     }
 
     async fn write_schedules(
@@ -194,6 +201,16 @@ impl Store for Sqlite {
 
     async fn documents(&self, scope: Scope, kind: DocumentKind, cut: Cut) -> Result<Listed<Document>, Error> {
         self.lister.run(move |db| documents::list(db, &scope, kind, &cut)).await
+    }
+
+    async fn documents_of(&self, wanted: Vec<Shelf>, limit: u32) -> Result<Vec<Vec<Document>>, Error> {
+        let read = move |db: &Db| {
+            let list = |Shelf { scope, kind }: &Shelf| {
+                documents::list(db, scope, *kind, &Cut::first(limit)).map(|listed| listed.rows)
+            };
+            wanted.iter().map(list).collect()
+        };
+        self.lister.run(read).await
     }
 
     async fn remove_document(&self, scope: Scope, kind: DocumentKind, name: String) -> Result<bool, Error> {

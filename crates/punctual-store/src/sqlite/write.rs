@@ -272,7 +272,7 @@ impl<'a> Writing<'a> {
     }
 
     fn trigger(&mut self, one: &ScheduleWrite) -> Result<Written, Error> {
-        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload } =
+        let Write::Trigger { schedule, origin, nonce, scheduled_for, fire_at, is_forced, payload, trace } =
             &one.write
         else {
             return Ok(Written::Stale);
@@ -300,6 +300,9 @@ impl<'a> Writing<'a> {
         let run = RunKey(self.db.inserted());
         if let Some(payload) = payload {
             self.db.change(sql!("set_payload"), params![run.0, payload_text(payload)])?;
+        }
+        if let Some(trace) = trace {
+            self.db.change(sql!("set_trace"), params![run.0, trace.to_string()])?;
         }
         let about =
             About { actor: self.actor(), ..About::schedule(stand.org, *schedule, one.now).of_run(run) };

@@ -14,8 +14,8 @@ use punctual_plan::{
     Window, admit, plan,
 };
 use punctual_store::{
-    AdmitCommit, Ask, Batch, BatchId, Node, Postgres, PostgresSettings, ScheduleWrite, Scope, Store, Write,
-    Written,
+    AdmitCommit, Alive, Ask, Batch, BatchId, Node, Postgres, PostgresSettings, ScheduleWrite, Scope, Store,
+    Write, Written,
 };
 use punctual_time::{Cron, Timing, Zone};
 use tokio::sync::OnceCell;
@@ -130,12 +130,18 @@ pub(crate) fn batch(fence: Fence, now: Timestamp) -> Batch {
     Batch { id: BatchId(id()), fence, now }
 }
 
+/// A sign of life of a node whose clock agrees with the server's.
+pub(crate) fn alive(fence: Fence) -> Alive {
+    Alive { fence, ahead: SignedDuration::ZERO }
+}
+
+/// A node whose lease outlasts any test: on a busy machine a few seconds are soon over.
 pub(crate) fn node(name: &str) -> Node {
     Node {
         id: name.to_owned(),
         pid: std::process::id(),
         started_at: at("2026-01-01T00:00:00Z"),
-        lease: SignedDuration::from_secs(3),
+        lease: SignedDuration::from_secs(3_600),
         tz_version: punctual_time::tz_version().to_owned(),
         version: "test".to_owned(),
     }

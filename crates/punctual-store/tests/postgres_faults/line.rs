@@ -74,6 +74,35 @@ async fn a_commit_whose_answer_is_lost_is_repeated_with_its_id_and_applied_once(
 }
 
 #[tokio::test]
+async fn the_rows_of_a_node_that_was_stopped_in_the_middle_of_a_write_are_free_again() {
+    let ground = fresh().await;
+    let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));
+    ground.make(org, cron("one", "* * * * *"), now).await;
+    let proxy = Proxy::start(address(&ground.url), Cut::Stopped).await;
+    let settings = PostgresSettings::new(through(&ground.url, &proxy));
+    let stopped = std::sync::Arc::new(Postgres::open(settings).await.expect("the ground of the test holds"));
+    let fence = stopped.join(node("stopped")).await.expect("the ground of the test holds").fence;
+    let other = ground.store.join(node("other")).await.expect("the ground of the test holds").fence;
+    let later = now + 61.seconds();
+    let verdicts = judged(&stopped, later).await.expect("the ground of the test holds");
+    proxy.arm();
+    let (id, asked, store) = (batch(fence, later), verdicts.clone(), std::sync::Arc::clone(&stopped));
+    let hanging = tokio::spawn(async move { store.admit(id, asked).await });
+    // It holds its rows as soon as the server waits for its next word.
+    let client = connect(&ground.url).await;
+    let waits = "SELECT count(*) FROM pg_stat_activity
+        WHERE state = 'idle in transaction' AND datname = current_database() AND query LIKE '%batches%'";
+    while client.query_one(waits, &[]).await.expect("the ground of the test holds").get::<_, i64>(0) == 0 {}
+    // The other one waits for the rows less long than a call may: the server has taken them from the first.
+    let admitted = ground.store.admit(batch(other, later), verdicts.clone()).await;
+    assert_eq!(admitted.expect("the rows are free"), [Commit::Done]);
+    let lost = hanging.await.expect("it does not panic").expect_err("its transaction was undone");
+    assert!(lost.is_transient(), "{lost}");
+    let again = stopped.admit(id, verdicts).await.expect("the line is a new one");
+    assert_eq!(again, [Commit::Stale], "another one did it meanwhile");
+}
+
+#[tokio::test]
 async fn a_row_that_is_held_too_long_is_a_passing_fault_that_says_which_limit() {
     let ground = fresh().await;
     let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));
@@ -127,7 +156,9 @@ async fn a_server_that_is_not_there_is_named_when_the_store_is_opened() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_that_meet_hold_their_rows_in_one_order() {
     let url = ground::migrated().await;
-    let settings = PostgresSettings { connections: 12, ..PostgresSettings::new(&url) };
+    // On a busy machine any of them may stand still for a while.
+    let pause_timeout = Duration::from_secs(60);
+    let settings = PostgresSettings { connections: 12, pause_timeout, ..PostgresSettings::new(&url) };
     let ground =
         ground::Ground { store: Postgres::open(settings).await.expect("the ground of the test holds"), url };
     let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));

@@ -18,6 +18,8 @@ pub(crate) enum Cut {
     Before,
     /// The server has committed; its answer never comes back.
     After,
+    /// The commit waits on the way and the line stays, as that of a process that was stopped does.
+    Stopped,
 }
 
 /// A proxy in front of a server.
@@ -75,10 +77,11 @@ impl Line {
             let Ok(count @ 1..) = from.read(&mut buffer).await else { return };
             let is_commit = buffer[..count].windows(COMMIT.len()).any(|part| part == COMMIT);
             if is_commit && self.armed.swap(false, Ordering::SeqCst) {
-                if self.cut == Cut::Before {
-                    return;
+                match self.cut {
+                    Cut::Before => return,
+                    Cut::After => self.is_cut.store(true, Ordering::SeqCst),
+                    Cut::Stopped => std::future::pending().await,
                 }
-                self.is_cut.store(true, Ordering::SeqCst);
             }
             if to.write_all(&buffer[..count]).await.is_err() {
                 return;

@@ -1,5 +1,6 @@
 //! The server goes while a node works: restarted in both ways, and replaced by its standby.
 
+use jiff::ToSpan as _;
 use punctual_store::{Postgres, PostgresSettings};
 
 use crate::server::{Server, Stop};
@@ -35,6 +36,35 @@ async fn a_restart_of_the_server_loses_nothing_that_was_acknowledged() {
         work_through(&mut shift, move || restarted.restart(how)).await;
         assert!(shift.faults.len() > before, "{how:?} was noticed");
     }
+    shift.judge().await;
+}
+
+#[tokio::test]
+async fn a_node_whose_lease_ran_out_goes_on_under_a_new_one() {
+    let ground = crate::ground::ground().await;
+    let client = crate::ground::connect(&ground.url).await;
+    let mut shift = Shift::begin(ground.store).await;
+    let expire = async || client.execute("UPDATE nodes SET lease_until = 0", &[]).await.expect("it is there");
+    for minute in 0..12 {
+        shift.now += 1.minute();
+        let before = shift.joins;
+        // Before each step in turn; an end needs no lease, as long as nobody has taken the run over.
+        for step in 0..3 {
+            if step == minute % 3 {
+                expire().await;
+            }
+            match step {
+                0 => shift.plan().await,
+                1 => drop(shift.admit().await),
+                _ => {
+                    let in_flight = shift.in_flight().await;
+                    shift.settle(in_flight).await;
+                }
+            }
+        }
+        assert!(shift.joins > before || minute % 3 == 2, "minute {minute}");
+    }
+    assert_eq!((shift.acknowledged.len(), &shift.faults[..]), (12, &[][..]));
     shift.judge().await;
 }
 

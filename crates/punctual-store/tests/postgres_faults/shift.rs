@@ -1,9 +1,10 @@
 //! The work of a node under faults: each call is repeated, under its batch id, until it is answered.
 
-use jiff::{Timestamp, ToSpan as _};
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use punctual_plan::{Fence, OrgKey, Outcome, RunKey, Window, plan};
 use punctual_store::{
-    Ask, AttemptToken, Commit, Error, PlanCommit, Postgres, Report, RunFilter, Scope, Store, Written,
+    Ask, AttemptToken, Batch, Commit, Error, Node, PlanCommit, Postgres, Report, RunFilter, Scope, Store,
+    Written,
 };
 
 use crate::ground::{at, batch, create, cron, node};
@@ -18,6 +19,8 @@ pub(crate) struct Shift {
     /// Runs whose success was acknowledged.
     pub(crate) acknowledged: Vec<RunKey>,
     pub(crate) now: Timestamp,
+    /// How often it had to join again.
+    pub(crate) joins: usize,
 }
 
 impl Shift {
@@ -25,55 +28,68 @@ impl Shift {
     pub(crate) async fn begin(store: Postgres) -> Self {
         let now = at("2026-03-01T10:00:00Z");
         let org = store.org(Scope::Engine, "acme".to_owned()).await.expect("the ground of the test holds");
-        let fence = store.join(node("shift")).await.expect("the ground of the test holds").fence;
+        let fence = store.join(shift_node(0)).await.expect("the ground of the test holds").fence;
         let write = create(cron("one", "* * * * *"), now);
         let written =
             store.write_schedules(Scope::org(org), vec![write]).await.expect("the ground of the test holds");
         assert!(matches!(written[0], Ok(Written::Schedule(_))), "{written:?}");
-        Self { store, org, fence, faults: Vec::new(), acknowledged: Vec::new(), now }
+        Self { store, org, fence, faults: Vec::new(), acknowledged: Vec::new(), now, joins: 0 }
     }
 
     /// One minute: plans, admits and settles its tick.
     pub(crate) async fn minute(&mut self) {
         self.now += 1.minute();
+        self.plan().await;
+        let admitted = self.admit().await;
+        self.settle(admitted).await;
+    }
+
+    /// Admits what is due; gives what is in flight then.
+    pub(crate) async fn admit(&mut self) -> Vec<RunKey> {
         let now = self.now;
-        self.plan(now).await;
-        let (fence, id) = (self.fence, batch(self.fence, now));
-        let admitted = loop {
-            match judged(&self.store, now).await {
-                Ok(judged) if judged.is_empty() => break Vec::new(),
+        let mut id = batch(self.fence, now);
+        loop {
+            let error = match judged(&self.store, now).await {
+                // An admission that was committed and not answered left its run in flight.
+                Ok(judged) if judged.is_empty() => return self.in_flight().await,
                 Ok(judged) => {
                     let runs: Vec<RunKey> = judged.iter().map(|commit| commit.admission.run).collect();
                     match self.store.admit(id, judged).await {
                         Ok(commits) => {
                             assert!(commits.iter().all(|commit| *commit == Commit::Done), "{commits:?}");
-                            break runs;
+                            return runs;
                         }
-                        // Whether it happened is unknown: the runs are asked for below, whatever it was.
-                        Err(error) => self.note(&error),
+                        // Whether it happened is unknown: the runs are asked for, whatever it was.
+                        Err(error) => error,
                     }
                 }
-                Err(error) => self.note(&error),
-            }
-        };
-        // An admission that was committed and not answered left its run in flight.
-        let admitted = if admitted.is_empty() { self.in_flight().await } else { admitted };
-        let id = batch(fence, now);
+                Err(error) => error,
+            };
+            id = self.note(&error, id).await;
+        }
+    }
+
+    /// Reports that runs have done their work.
+    pub(crate) async fn settle(&mut self, admitted: Vec<RunKey>) {
+        let now = self.now;
+        let mut id = batch(self.fence, now);
         loop {
-            let reports = admitted.iter().map(|run| succeeded(*run, fence, now)).collect();
+            let reports = admitted.iter().map(|run| succeeded(*run, self.fence, now)).collect();
             match self.store.settle(id, reports).await {
                 Ok(settled) => {
                     assert!(settled.iter().all(|one| one.commit == Commit::Done), "{settled:?}");
                     self.acknowledged.extend(admitted);
                     return;
                 }
-                Err(error) => self.note(&error),
+                Err(error) => id = self.note(&error, id).await,
             }
         }
     }
 
-    async fn plan(&mut self, now: Timestamp) {
-        let id = batch(self.fence, now);
+    /// Plans what comes near.
+    pub(crate) async fn plan(&mut self) {
+        let now = self.now;
+        let mut id = batch(self.fence, now);
         loop {
             let done = async {
                 let ready = self.store.plannable(Ask::all(now)).await?.ready;
@@ -88,12 +104,13 @@ impl Shift {
             };
             match done.await {
                 Ok(_) => return,
-                Err(error) => self.note(&error),
+                Err(error) => id = self.note(&error, id).await,
             }
         }
     }
 
-    async fn in_flight(&mut self) -> Vec<RunKey> {
+    /// What is in flight.
+    pub(crate) async fn in_flight(&mut self) -> Vec<RunKey> {
         loop {
             let cut = punctual_store::Cut::first(1_000);
             match self.store.runs(Scope::org(self.org), RunFilter::default(), cut).await {
@@ -101,15 +118,48 @@ impl Shift {
                     let runs = listed.rows.into_iter().map(|row| row.run);
                     return runs.filter(|run| run.state.status().is_in_flight()).map(|run| run.key).collect();
                 }
-                Err(error) => self.note(&error),
+                Err(error) => self.pass(&error),
             }
         }
     }
 
+    /// What to do after an error on the way: the same again, or the same under another lease if this one is over.
+    async fn note(&mut self, error: &Error, id: Batch) -> Batch {
+        if !matches!(error, Error::LeaseLost) {
+            self.pass(error);
+            return id;
+        }
+        self.join_again().await;
+        batch(self.fence, self.now)
+    }
+
     /// An error on the way must be one that passes.
-    fn note(&mut self, error: &Error) {
+    fn pass(&mut self, error: &Error) {
         assert!(error.is_transient(), "{error}");
         self.faults.push(error.to_string());
+    }
+
+    /// A lease ends by itself when the server is away for long, or the machine is slow: the node takes another one, and
+    /// takes up what it had in flight under the one before.
+    async fn join_again(&mut self) {
+        self.joins += 1;
+        loop {
+            let joined = async {
+                let fence = self.store.join(shift_node(self.joins)).await?.fence;
+                self.store.take_over(fence, 1_000).await?;
+                Ok::<Fence, Error>(fence)
+            };
+            match joined.await {
+                Ok(fence) => {
+                    assert!(fence > self.fence, "{fence:?} after {:?}", self.fence);
+                    self.fence = fence;
+                    return;
+                }
+                Err(Error::LeaseLost) => {}
+                Err(error) => self.pass(&error),
+            }
+            self.joins += 1;
+        }
     }
 
     /// Everything acknowledged is there, once, and the tables agree.
@@ -131,6 +181,11 @@ impl Shift {
         assert_eq!(good, expected, "newest first; {:?}", self.faults);
         assert_eq!(self.store.check().await.expect("the ground of the test holds"), []);
     }
+}
+
+/// The node under its lease of so many: one that ends as soon as a real one does.
+fn shift_node(joins: usize) -> Node {
+    Node { lease: SignedDuration::from_secs(3), ..node(&format!("shift {joins}")) }
 }
 
 /// Judges everything that is due.

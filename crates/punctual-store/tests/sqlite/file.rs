@@ -3,7 +3,8 @@
 
 use std::io::{Seek, SeekFrom, Write as _};
 
-use punctual_store::{Access, Error, RunFilter, Scope, Sqlite, Store};
+use jiff::SignedDuration;
+use punctual_store::{Access, Alive, Error, RunFilter, Scope, Sqlite, Store};
 
 use crate::bench::{Bench, at};
 
@@ -33,7 +34,10 @@ async fn who_serves_after_another_takes_over_at_once() {
     bench.store.admit(bench.batch(fence, now), bench.admissions(now).await).await.unwrap();
     let bench = bench.reopened(Access::Serve);
     let second = bench.join("second").await;
-    assert!(matches!(bench.store.heartbeat(fence).await, Err(Error::LeaseLost)));
+    assert!(matches!(
+        bench.store.heartbeat(Alive { fence, ahead: SignedDuration::ZERO }).await,
+        Err(Error::LeaseLost)
+    ));
     assert_eq!(bench.store.take_over(second, 10).await.unwrap().len(), 1);
 }
 

@@ -1,9 +1,10 @@
 //! `punctual backfill SCHEDULE --from A --to B`
 
 use clap::Args;
-use jiff::SignedDuration;
-use punctual::{App, BACKFILL_MAX, Backfill as Wish, Failure, moment, zone_of};
+use punctual::ask::{ConsiderPast, Flag, Past, RunPast, Which};
+use punctual::{BACKFILL_MAX, Failure};
 
+use super::door::Door;
 use crate::output::{Output, backfill, note};
 
 /// `punctual backfill SCHEDULE --from A --to B`
@@ -33,25 +34,22 @@ pub(crate) struct Backfill {
 }
 
 impl Backfill {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let zone = zone_of(&app.find(&self.schedule).await?);
-        let now = app.now().await?;
-        let from = moment(&self.from, &zone, now)?;
-        let to = self.to.as_deref().map_or(Ok(now), |text| moment(text, &zone, now))?;
-        if from > to {
-            let message = format!("the stretch ends at {to} and begins only at {from}");
-            return Err(Failure::invalid(message, "let `--to` be later than `--from`"));
-        }
-        let every = self.every.as_deref().map_or(Ok(SignedDuration::ZERO), punctual::duration)?;
-        let key = self.key.unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-        let wish = Wish { stretch: from..=to, limit: self.limit, key, every };
-        let plan = app.backfill_plan(&self.schedule, &wish).await?;
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
+        let past = Past {
+            which: Which::either(self.schedule),
+            from: self.from,
+            to: self.to,
+            limit: self.limit,
+            every: self.every,
+            request_key: self.key,
+        };
         if !self.yes {
-            return backfill::planned(output, &plan, &wish);
+            let would = door.ask(&ConsiderPast { past, aside: Flag::Yes }).await?;
+            return backfill::planned(output, &would);
         }
-        let runs = app.backfill(&plan, &wish).await?;
-        backfill::done(output, &plan, &wish, &runs)?;
-        if !runs.is_empty() && !app.is_served().await? {
+        let done = door.ask(&RunPast(past)).await?;
+        backfill::done(output, &done)?;
+        if !done.runs.is_empty() && !door.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
         Ok(())

@@ -57,6 +57,9 @@ pub(crate) struct SettingFlags {
     /// Addresses beside public ones that web requests may go to: `no`, `yes`, or ranges and host names by commas
     #[arg(long, value_name = "WHERE", num_args = 0..=1, default_missing_value = "yes")]
     allow_private_targets: Option<String>,
+    /// The HTTP proxy that web requests go through, as `http://HOST:PORT`
+    #[arg(long, value_name = "URL")]
+    webhook_proxy: Option<String>,
     /// Where the server listens: an address on loopback, or `none`
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
@@ -90,6 +93,7 @@ impl SettingFlags {
             ("keep_audit", &self.keep_audit),
             ("workflow_executor", &self.workflow_executor),
             ("allow_private_targets", &self.allow_private_targets),
+            ("webhook_proxy", &self.webhook_proxy),
             ("listen", &self.listen),
             ("http_programs", &self.http_programs),
             ("metrics_access", &self.metrics_access),

@@ -1,8 +1,9 @@
 //! `punctual system maintenance on|off|status`
 
 use clap::{Args, Subcommand};
-use punctual::{App, Database, Extent, Failure, Identity};
+use punctual::{App, Database, Extent, Failure, Identity, ask, shape};
 
+use super::door::{Door, Place};
 use crate::output::{Output, system};
 
 #[derive(Debug, Subcommand)]
@@ -31,44 +32,56 @@ pub(crate) struct Reach {
     installation: bool,
 }
 
-impl Reach {
-    fn extent(&self) -> Extent {
-        if self.installation { Extent::Installation } else { Extent::Org }
-    }
-}
-
 impl Maintenance {
-    pub(crate) async fn run(&self, app: &App, database: &Database, output: &Output) -> Result<(), Failure> {
+    /// Whether it is about all orgs.
+    pub(super) fn is_of_installation(&self) -> bool {
+        match self {
+            Self::On(on) => on.reach.installation,
+            Self::Off(reach) => reach.installation,
+            Self::Status => false,
+        }
+    }
+
+    pub(crate) async fn run(&self, door: &Door, place: &Place, output: &Output) -> Result<(), Failure> {
+        if self.is_of_installation() {
+            return self.run_here(&door.app().await?, &place.database()?, output).await;
+        }
+        match self {
+            Self::On(on) => system::paused(output, &door.ask(&ask::Pause { note: on.note.clone() }).await?),
+            Self::Off(_) => system::resumed(output, &door.ask(&ask::Resume).await?),
+            Self::Status => system::maintenance(output, &door.ask(&ask::Maintenances).await?),
+        }
+    }
+
+    /// The same for every org.
+    async fn run_here(&self, app: &App, database: &Database, output: &Output) -> Result<(), Failure> {
         match self {
             Self::On(on) => {
-                let noted = app.note_maintenance(on.reach.extent(), &on.note).await?;
+                let noted = app.note_maintenance(Extent::Installation, &on.note).await?;
                 let mut paused = 0;
-                for one in everyone(app, database, on.reach.extent()).await? {
+                for one in everyone(app, database).await? {
                     paused += one.pause_all(&noted).await?;
                 }
-                system::paused(output, &noted, paused)
+                system::paused(output, &shape::Paused { maintenance: (&noted).into(), paused })
             }
-            Self::Off(reach) => {
-                let was_on = app.forget_maintenance(reach.extent()).await?;
+            Self::Off(_) => {
+                let ended = app.forget_maintenance(Extent::Installation).await?;
                 let mut resumed = 0;
-                for one in everyone(app, database, reach.extent()).await? {
+                for one in everyone(app, database).await? {
                     resumed += one.resume_all().await?;
                 }
-                let left = app.maintenance().await?;
-                system::resumed(output, system::Ended { was_on, resumed, left: &left })
+                let left = app.maintenance().await?.iter().map(shape::Maintenance::from).collect();
+                system::resumed(output, &shape::Resumed { ended, resumed, left })
             }
-            Self::Status => system::maintenance(output, &app.maintenance().await?),
+            Self::Status => Ok(()),
         }
     }
 }
 
-/// The ledger as each org that is meant sees it.
-async fn everyone(app: &App, database: &Database, extent: Extent) -> Result<Vec<App>, Failure> {
+/// The ledger as each org sees it.
+async fn everyone(app: &App, database: &Database) -> Result<Vec<App>, Failure> {
     let identity = app.identity();
-    let orgs = match extent {
-        Extent::Org => vec![identity.org_id.clone()],
-        Extent::Installation => app.orgs().await?,
-    };
+    let orgs = app.orgs().await?;
     let mut apps = Vec::with_capacity(orgs.len());
     for org_id in orgs {
         apps.push(App::open(database, Identity { org_id, user_id: identity.user_id.clone() }).await?);

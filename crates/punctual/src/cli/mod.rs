@@ -12,6 +12,9 @@ pub(crate) mod door;
 mod log;
 mod log_line;
 mod maintenance;
+#[cfg_attr(not(feature = "otel"), path = "otel_off.rs")]
+mod otel;
+mod reach;
 mod reload;
 mod runs;
 mod schedule;
@@ -35,6 +38,7 @@ use punctual::{App, Database, Failure, Identity, Secrets};
 
 use crate::output::{Format, Output};
 use door::{Door, Place};
+use reach::Reach;
 
 /// Shown under the help of the program.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 the database or the system failed, 2 wrong command line, \
@@ -135,6 +139,7 @@ enum Command {
 
 /// Why an option of all commands is refused by some.
 const NO_DATABASE: &str = "`--database` has no meaning here: this command needs none";
+const NO_SERVER: &str = "`--server` has no meaning here: this command asks nobody";
 const NO_JSON: &str = "`--json` has no meaning here: what is printed has its own form";
 
 const NO_WORLD: &str = "a world has no meaning without `--file`: the ledger says what happened";
@@ -145,7 +150,9 @@ impl Cli {
         let matches = Self::command().try_get_matches().unwrap_or_else(|error| wrong::exit(&error));
         let cli = Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
         let is_database_given = matches.value_source("database") == Some(ValueSource::CommandLine);
+        let is_server_given = matches.value_source("server") == Some(ValueSource::CommandLine);
         let refused = match &cli.command {
+            command if is_server_given && command.reach() == Reach::Alone => Some(NO_SERVER),
             Command::Logs(_) if cli.global.json => Some(NO_JSON),
             Command::Apply(_) | Command::Export(_) => None,
             Command::Plan(plan) if !plan.is_alone() => None,
@@ -178,7 +185,10 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
     let output = Output::to_stdout(asked.unwrap_or_else(Format::for_stdout));
     let config_database = cli.global.database.clone();
     let place = Place { server: cli.global.server, database: cli.global.database };
-    let database = || place.database_only();
+    let database = || place.database();
+    if let (Some(url), Reach::Here(why)) = (&place.server, cli.command.reach()) {
+        return Err(door::here_only(url, why));
+    }
     match cli.command {
         Command::Serve(serve) => serve.run(&database()?, asked),
         Command::Worker(worker) => worker.run(&database()?, asked),
@@ -190,13 +200,13 @@ pub(crate) fn run(cli: Cli) -> Result<(), Failure> {
         Command::Complete(complete) => with_door(&place, async |door| complete.run(door, &output).await),
         Command::Request(request) => with_door(&place, async |door| request.run(door, &output).await),
         Command::Schedule(command) => with_door(&place, async |door| command.run(door, &output).await),
-        Command::Workflow(command) => with_app(&database()?, async |app| command.run(app, &output).await),
+        Command::Workflow(command) => with_door(&place, async |door| command.run(door, &output).await),
         Command::Runs(runs) => with_door(&place, async |door| runs.run(door, &output).await),
         Command::Logs(logs) => with_door(&place, async |door| logs.run(door, &output).await),
         Command::Cancel(cancel) => with_door(&place, async |door| cancel.run(door, &output).await),
         Command::Retry(retry) => with_door(&place, async |door| retry.run(door, &output).await),
         Command::Audit(audit) => with_door(&place, async |door| audit.run(door, &output).await),
-        Command::Backfill(backfill) => with_app(&database()?, async |app| backfill.run(app, &output).await),
+        Command::Backfill(backfill) => with_door(&place, async |door| backfill.run(door, &output).await),
         Command::System(system) => with_door(&place, async |door| system.run(door, &place, &output).await),
         Command::Config(config) => config.run(config_database.as_deref(), &output),
         Command::Why(why) if why.asks_database() => {

@@ -55,7 +55,7 @@ impl Reload {
 
     /// Lets targets work by the settings.
     pub(crate) fn apply_to(&self, targets: &HostTargets<AnyStore>) {
-        targets.reach(self.settings.reach());
+        targets.reach(self.settings.reach(), self.settings.proxy());
         targets.execute_by(self.settings.workflow_executor());
     }
 

@@ -136,7 +136,10 @@ impl Part {
             aside: Flag::Yes,
         };
         if self.follow {
-            return follow(&door.app().await?, &asked, (output.live(), shown)).await;
+            return match door {
+                Door::Open(app) => follow(app, &asked, (output.live(), shown)).await,
+                _ => follow_elsewhere(door, asked, (output.live(), shown)).await,
+            };
         }
         match output.is_json() {
             true => runs::walked(door.walk(asked).await?).await,
@@ -157,6 +160,17 @@ async fn follow(app: &App, asked: &ask::Runs, show: (Live, Shown)) -> Result<(),
     let mut is_read = runs::news(&mut live, &(&first).into(), shown)?;
     while is_read {
         is_read = runs::news(&mut live, &(&following.next().await?).into(), shown)?;
+    }
+    Ok(())
+}
+
+/// The same of a server.
+async fn follow_elsewhere(door: &Door, asked: ask::Runs, show: (Live, Shown)) -> Result<(), Failure> {
+    let (mut live, shown) = show;
+    let mut following = door.follow(asked).await?;
+    let mut is_read = runs::news(&mut live, &following.first, shown)?;
+    while is_read {
+        is_read = runs::news(&mut live, &following.next().await?, shown)?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use super::config::SettingFlags;
 use super::config_file::ConfigFile;
 use super::log::LogControl;
+use super::otel::Otel;
 use super::reload::Reload;
 use crate::output::{Format, Output};
 
@@ -48,6 +49,8 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let store = Arc::new(database.open(Access::Serve).await?);
     reload.config.bring_in(database, &reload.settings).await?;
     let mut settings = punctual_engine::Settings::new(database.journal()?);
+    let otel = Otel::start()?;
+    settings.spans = otel.spans();
     Tuning { pace: settings.pace, retention: settings.retention } = reload.tuning();
     let targets = Arc::new(HostTargets::new(Arc::clone(&store), database.vault()?));
     reload.apply_to(&targets);
@@ -58,9 +61,16 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     let serving = http(database, &store, (node, &reload.settings)).await?;
     reload.listen(engine.tuner(), targets)?;
     greeting.say(database, &serving.place, schedules)?;
-    engine.run(stop).await;
+    let mut stopping = stop.clone();
+    let end_waits = async {
+        // Without a sender nobody wants anything any more.
+        let _ = stopping.wait_for(|stopping| *stopping).await;
+        serving.end_waits();
+    };
+    tokio::join!(engine.run(stop), end_waits);
     // Workers may report until the last run has ended.
     serving.stop().await;
+    otel.end();
     Ok(())
 }
 

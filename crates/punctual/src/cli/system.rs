@@ -51,10 +51,8 @@ impl System {
         match self {
             Self::Breaker(breaker) => breaker.run(door, output).await,
             Self::Nodes => system::nodes(output, &door.ask(&ask::Nodes).await?),
-            Self::Maintenance(maintenance) => {
-                maintenance.run(&door.app().await?, &place.database_only()?, output).await
-            }
-            Self::Doctor(doctor) => doctor.run(&door.app().await?, &place.database_only()?, output).await,
+            Self::Maintenance(maintenance) => maintenance.run(door, place, output).await,
+            Self::Doctor(doctor) => doctor.run(&door.app().await?, &place.database()?, output).await,
         }
     }
 }

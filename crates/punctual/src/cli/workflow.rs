@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use punctual::{App, Deployment, Failure, Removal};
+use punctual::ask::{self, Flag};
+use punctual::{Deployment, Failure};
 
+use super::door::Door;
 use crate::output::{Output, note, workflows};
 
 #[derive(Debug, Subcommand)]
@@ -68,46 +70,42 @@ pub(crate) struct Rm {
 }
 
 impl Workflow {
-    pub(crate) async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    pub(crate) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         match self {
-            Self::Put(put) => put.run(app, output).await,
-            Self::List(list) => workflows::list(output, &app.workflows(list.id.as_deref()).await?),
-            Self::Get(get) => workflows::show(output, &app.workflow(&get.id, get.version).await?),
-            Self::Rm(rm) => rm.run(app, output).await,
+            Self::Put(put) => put.run(door, output).await,
+            Self::List(list) => workflows::list(output, &door.ask(&ask::Workflows { id: list.id }).await?),
+            Self::Get(get) => {
+                let asked = ask::Workflow { id: get.id, version: get.version };
+                workflows::show(output, &door.ask(&asked).await?)
+            }
+            Self::Rm(rm) => {
+                let asked =
+                    ask::RemoveWorkflow { id: rm.id, version: rm.version, dry_run: rm.dry_run.into() };
+                workflows::removed(output, &door.ask(&asked).await?)
+            }
         }
     }
 }
 
 impl Put {
-    async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
+    async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         let text = std::fs::read_to_string(&self.file).map_err(|error| {
             let message = format!("cannot read `{}`: {error}", self.file.display());
             Failure::invalid(message, "give the path of a DAG as JSON")
         })?;
-        let deployment = Deployment::read(&text, self.id.as_deref(), self.version)?;
-        let deployed = app.propose_workflow(&deployment).await?;
-        if self.dry_run {
-            return workflows::would_put(output, &deployment, &deployed);
-        }
-        let applied = app.put_workflow(&deployment, &deployed).await?;
-        workflows::put(output, (&deployment, &deployed), applied)?;
-        if !app.is_served().await? {
+        // What cannot be meant is told before anybody is asked.
+        let Deployment { dag, .. } = Deployment::read(&text, self.id.as_deref(), self.version)?;
+        let asked = ask::PutWorkflow {
+            dag,
+            id: self.id,
+            version: self.version,
+            dry_run: self.dry_run.into(),
+            aside: Flag::Yes,
+        };
+        workflows::put(output, &door.ask(&asked).await?)?;
+        if !self.dry_run && !door.is_served().await? {
             note("nobody runs the schedules of this database yet; start `punctual serve`");
         }
         Ok(())
-    }
-}
-
-impl Rm {
-    async fn run(self, app: &App, output: &Output) -> Result<(), Failure> {
-        let (rows, extent) = match self.version {
-            Some(version) => (vec![app.workflow(&self.id, Some(version)).await?], Removal::Version),
-            None => (app.workflows(Some(&self.id)).await?, Removal::Whole),
-        };
-        if !self.dry_run {
-            app.remove_workflows(&rows, extent).await?;
-        }
-        let verb = if self.dry_run { "would remove" } else { "removed" };
-        workflows::removed(output, verb, &rows)
     }
 }

@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use punctual::{Applied, Failure, Proposal, Proposed, SharedChange, Toggle};
+use punctual::shape::proposal::{change, shared, verb};
+use punctual::{Applied, Failure, Proposal, Proposed};
 use punctual_plan::{Drift, FieldDrift, FiresChanged};
 use serde_json::{Value, json};
 
@@ -67,65 +68,9 @@ fn begin_json(proposal: &Proposal) -> Result<Answer, Failure> {
     answer.value("from", &proposal.now)?;
     answer.value("to", &proposal.until)?;
     answer.value("unchanged", &proposal.unchanged)?;
-    answer.list("changes", proposal.changes.iter().map(|change| change_json(proposal, change)))?;
-    answer.list("shared", proposal.shared.iter().map(shared_json))?;
+    answer.list("changes", proposal.changes.iter().map(|one| change(proposal, one)))?;
+    answer.list("shared", proposal.shared.iter().map(shared))?;
     Ok(answer)
-}
-
-/// The same as a value, for a proposal of a few schedules.
-pub(crate) fn proposal_json(proposal: &Proposal) -> Value {
-    let changes: Vec<Value> = proposal.changes.iter().map(|change| change_json(proposal, change)).collect();
-    let shared: Vec<Value> = proposal.shared.iter().map(shared_json).collect();
-    json!({
-        "set": proposal.set,
-        "from": proposal.now,
-        "to": proposal.until,
-        "unchanged": proposal.unchanged,
-        "changes": changes,
-        "shared": shared,
-    })
-}
-
-fn shared_json(one: &SharedChange) -> Value {
-    let change = if one.is_stored { "changed" } else { "added" };
-    json!({"kind": one.kind.table(), "name": one.name, "change": change})
-}
-
-fn change_json(proposal: &Proposal, change: &Proposed) -> Value {
-    let fires = proposal.fires(change);
-    let mut json = json!({
-        "name": change.name,
-        "change": verb(change),
-        "fires_added": fires.added_count,
-        "fires_removed": fires.removed_count,
-        "added": fires.added,
-        "removed": fires.removed,
-    });
-    match &change.drift {
-        Drift::Changed(fields) => {
-            let field =
-                |one: &FieldDrift| json!({"field": one.field, "before": one.stored, "after": one.declared});
-            json["fields"] = fields.iter().map(field).collect();
-        }
-        Drift::Taken { by } => json["made_by"] = json!(by),
-        _ => {}
-    }
-    if let Some(toggle) = change.toggle {
-        json["enabled"] = json!(toggle == Toggle::Enable);
-    }
-    json
-}
-
-fn verb(change: &Proposed) -> &'static str {
-    match (&change.drift, change.toggle) {
-        (Drift::Added, _) => "added",
-        (Drift::Removed, _) => "removed",
-        (Drift::Changed(_), _) => "changed",
-        (Drift::Taken { .. }, _) => "taken",
-        (Drift::Unchanged, Some(Toggle::Disable)) => "disabled",
-        (Drift::Unchanged, Some(Toggle::Enable)) => "enabled",
-        (Drift::Unchanged, None) => "unchanged",
-    }
 }
 
 fn proposal_text(proposal: &Proposal) -> String {

@@ -46,6 +46,7 @@ fn text(details: &RunDetails, zone: &TimeZone) -> String {
         ("node", or_none(&run.node)),
         ("version", run.definition_version.to_string()),
         ("tz database", or_none(&run.tz_version)),
+        ("traceparent", or_none(&run.traceparent)),
     ];
     let mut said: String = fields.iter().map(|(name, value)| format!("{name:<15} {value}\n")).collect();
     if !details.attempts.is_empty() {

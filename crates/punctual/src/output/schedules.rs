@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use punctual::shape::{
     Changed, ChangedMany, Created, Definition, Drafted, Outlook, Outlooks, Preview, Requested, Schedule,
-    Triggered, TriggeredMany, Version, Versions, WouldCreate, WouldTrigger,
+    Schedules, Triggered, TriggeredMany, Version, Versions, WouldCreate, WouldTrigger,
 };
-use punctual::{Failure, Pages, declare};
+use punctual::{Failure, Pages};
 use punctual_plan::ScheduleId;
 use serde_json::json;
 
@@ -137,10 +137,8 @@ fn would_make(definition: &Definition, next: &[Timestamp], enabled: Option<bool>
 /// Schedules that would be made.
 pub(crate) fn would_create_many(
     output: &Output,
-    drafted: &[declare::Schedule],
-    now: Timestamp,
+    mut would: impl Iterator<Item = Drafted>,
 ) -> Result<(), Failure> {
-    let mut would = drafted.iter().map(|one| Drafted::of(one, now));
     if output.is_json() {
         let mut answer = Answer::begin()?;
         answer.value("dry_run", &true)?;
@@ -148,6 +146,11 @@ pub(crate) fn would_create_many(
         return answer.end();
     }
     would.try_for_each(|one| output.text(&would_make(&one.definition, &one.next, one.enabled)))
+}
+
+/// Schedules of a file that a server has made.
+pub(crate) fn made_elsewhere(output: &Output, all: &Schedules) -> Result<(), Failure> {
+    output.write(all, || all.schedules.iter().map(made).collect())
 }
 
 fn lines(ticks: &[Timestamp], definition: &Definition) -> String {

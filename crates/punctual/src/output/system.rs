@@ -1,9 +1,12 @@
 //! The installation on the screen.
 
 use jiff::tz::TimeZone;
-use punctual::shape::{Breaker, BreakerAnswer, BreakerReset, Breakers, Nodes, WholeBreaker};
-use punctual::{Check, Extent, Failure, Maintenance};
-use serde_json::{Value, json};
+use punctual::shape::{
+    Breaker, BreakerAnswer, BreakerReset, Breakers, Maintenance, Maintenances, Node, Nodes, Paused, Resumed,
+    WholeBreaker,
+};
+use punctual::{Check, Failure};
+use serde_json::json;
 
 use super::prose::hung;
 use super::table::{table, table_without};
@@ -61,6 +64,14 @@ pub(crate) fn reset(output: &Output, answer: &BreakerReset) -> Result<(), Failur
     })
 }
 
+/// The tz database of a node, and what follows from it.
+fn tz_text(node: &Node) -> String {
+    match node.state == "alive" && !node.plans {
+        true => format!("{} (too old to plan)", node.tz_version),
+        false => node.tz_version.clone(),
+    }
+}
+
 /// The nodes, newest first.
 pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
     output.write(nodes, || {
@@ -73,13 +84,14 @@ pub(crate) fn nodes(output: &Output, nodes: &Nodes) -> Result<(), Failure> {
                 node.state.clone(),
                 node.pid.to_string(),
                 node.version.clone(),
-                node.tz_version.clone(),
+                tz_text(node),
                 clock(node.started_at, &TimeZone::UTC),
                 clock(node.lease_until, &TimeZone::UTC),
                 node.shards.to_string(),
+                node.clock_offset_ms.map_or_else(String::new, |offset| format!("{offset:+.1} ms")),
             ]
         });
-        let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "STARTED", "LEASE UNTIL", "SHARDS"];
+        let headings = ["NODE", "STATE", "PID", "VERSION", "TZ", "STARTED", "LEASE UNTIL", "SHARDS", "CLOCK"];
         let said = table_without(&["TZ", "VERSION", "PID"], &headings, cells);
         let offset_ms = nodes.clock_offset_ms;
         format!("{said}\nthe database's clock is {offset_ms:.1} ms from that of this host\n")
@@ -98,42 +110,18 @@ pub(crate) fn checks(output: &Output, checks: &[Check]) -> Result<(), Failure> {
     })
 }
 
-/// What the end of a maintenance came to.
-#[derive(Clone, Copy)]
-pub(crate) struct Ended<'a> {
-    /// Whether it was on.
-    pub(crate) was_on: bool,
-    /// Schedules that were enabled.
-    pub(crate) resumed: usize,
-    /// What still pauses the org.
-    pub(crate) left: &'a [Maintenance],
-}
-
-fn maintenance_json(one: &Maintenance) -> Value {
-    json!({"extent": extent(one.extent), "note": one.note, "by": one.by, "since": one.since})
-}
-
-fn extent(extent: Extent) -> &'static str {
-    match extent {
-        Extent::Org => "org",
-        Extent::Installation => "installation",
-    }
-}
-
 /// A maintenance that began.
-pub(crate) fn paused(output: &Output, one: &Maintenance, count: usize) -> Result<(), Failure> {
-    let json = json!({"maintenance": maintenance_json(one), "paused": count});
-    output.write(&json, || {
-        format!("paused {count} schedules of the {}; `off` enables them again\n", extent(one.extent))
+pub(crate) fn paused(output: &Output, begun: &Paused) -> Result<(), Failure> {
+    output.write(begun, || {
+        let (count, extent) = (begun.paused, &begun.maintenance.extent);
+        format!("paused {count} schedules of the {extent}; `off` enables them again\n")
     })
 }
 
 /// A maintenance that ended.
-pub(crate) fn resumed(output: &Output, ended: Ended<'_>) -> Result<(), Failure> {
-    let left: Vec<Value> = ended.left.iter().map(maintenance_json).collect();
-    let json = json!({"ended": ended.was_on, "resumed": ended.resumed, "left": left});
-    output.write(&json, || {
-        let said = match ended.was_on {
+pub(crate) fn resumed(output: &Output, ended: &Resumed) -> Result<(), Failure> {
+    output.write(ended, || {
+        let said = match ended.ended {
             true => "the maintenance is over",
             false => "there was no maintenance",
         };
@@ -144,14 +132,13 @@ pub(crate) fn resumed(output: &Output, ended: Ended<'_>) -> Result<(), Failure> 
 
 fn line(one: &Maintenance) -> String {
     let since = clock(one.since, &TimeZone::UTC);
-    format!("the {} is paused since {since} by {}: {}\n", extent(one.extent), one.by, one.note)
+    format!("the {} is paused since {since} by {}: {}\n", one.extent, one.by, one.note)
 }
 
 /// What pauses the org.
-pub(crate) fn maintenance(output: &Output, pauses: &[Maintenance]) -> Result<(), Failure> {
-    let json = json!({"maintenance": pauses.iter().map(maintenance_json).collect::<Vec<_>>()});
-    output.write(&json, || match pauses.is_empty() {
+pub(crate) fn maintenance(output: &Output, found: &Maintenances) -> Result<(), Failure> {
+    output.write(found, || match found.maintenance.is_empty() {
         true => "no maintenance: schedules run\n".to_owned(),
-        false => pauses.iter().map(line).collect(),
+        false => found.maintenance.iter().map(line).collect(),
     })
 }

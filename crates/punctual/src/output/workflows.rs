@@ -1,98 +1,60 @@
 //! Workflows on the screen.
 
 use jiff::tz::TimeZone;
-use punctual::{Applied, Deployed, Deployment, Failure, WorkflowRow};
-use serde_json::{Value, json};
+use punctual::Failure;
+use punctual::shape::{Workflow, WorkflowAnswer, WorkflowPut, Workflows, WorkflowsRemoved};
 
 use super::table::table;
-use super::{Output, apply, clock};
-
-fn row_json(row: &WorkflowRow) -> Value {
-    json!({
-        "workflow_id": row.workflow.workflow_id,
-        "version": row.workflow.version,
-        "updated_at": row.updated_at,
-        "schedules": row.schedules,
-    })
-}
+use super::{Output, clock};
 
 /// The versions of workflows.
-pub(crate) fn list(output: &Output, rows: &[WorkflowRow]) -> Result<(), Failure> {
-    let json = json!({"workflows": rows.iter().map(row_json).collect::<Vec<_>>()});
-    output.write(&json, || {
-        if rows.is_empty() {
+pub(crate) fn list(output: &Output, found: &Workflows) -> Result<(), Failure> {
+    output.write(found, || {
+        if found.workflows.is_empty() {
             return "no workflows; put one with `punctual workflow put`\n".to_owned();
         }
-        let lines = rows.iter().map(|row| {
-            let (workflow, put) = (&row.workflow, clock(row.updated_at, &TimeZone::UTC));
-            vec![workflow.workflow_id.clone(), workflow.version.to_string(), put, row.schedules.join(", ")]
+        let lines = found.workflows.iter().map(|one| {
+            let put = clock(one.updated_at, &TimeZone::UTC);
+            vec![one.workflow_id.clone(), one.version.to_string(), put, one.schedules.join(", ")]
         });
         table(&["WORKFLOW", "VERSION", "PUT", "SCHEDULES"], lines)
     })
 }
 
 /// The DAG of a workflow; for programs with what is known about it.
-pub(crate) fn show(output: &Output, row: &WorkflowRow) -> Result<(), Failure> {
-    let mut json = row_json(row);
-    json["dag"] = row.dag.clone();
-    let text = serde_json::to_string_pretty(&row.dag).map_err(|error| Failure::world(error.to_string()))?;
-    output.write(&json!({"workflow": json}), || text + "\n")
+pub(crate) fn show(output: &Output, found: &WorkflowAnswer) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(&found.workflow.dag);
+    let text = text.map_err(|error| Failure::world(error.to_string()))?;
+    output.write(found, || text + "\n")
 }
 
-fn put_json(deployment: &Deployment, deployed: &Deployed) -> Value {
-    json!({
-        "workflow_id": deployment.workflow.workflow_id,
-        "version": deployment.workflow.version,
-        "dag": deployed.kept.name(),
-        "schedules": apply::proposal_json(&deployed.proposal),
+/// What putting a workflow did, or would do.
+pub(crate) fn put(output: &Output, put: &WorkflowPut) -> Result<(), Failure> {
+    output.write(&put.clone().plain(), || match put.counts {
+        None => would_put(put),
+        Some(counts) => format!(
+            "put {} version {}: the DAG {}; schedules: {} added, {} changed, {} removed, {} as before\n",
+            put.workflow_id,
+            put.version,
+            put.dag,
+            counts.added,
+            counts.changed,
+            counts.removed,
+            counts.unchanged
+        ),
     })
 }
 
-/// What putting a workflow would do.
-pub(crate) fn would_put(
-    output: &Output,
-    deployment: &Deployment,
-    deployed: &Deployed,
-) -> Result<(), Failure> {
-    let mut json = put_json(deployment, deployed);
-    json["dry_run"] = json!(true);
-    output.write(&json, || {
-        let workflow = &deployment.workflow;
-        let drift: String = deployed.proposal.drift().map(|line| format!("  {line}\n")).collect();
-        let kept = deployed.kept.name();
-        format!("would put {} version {}: the DAG {kept}\n{drift}", workflow.workflow_id, workflow.version)
-    })
-}
-
-/// What putting a workflow did.
-pub(crate) fn put(
-    output: &Output,
-    (deployment, deployed): (&Deployment, &Deployed),
-    applied: Applied,
-) -> Result<(), Failure> {
-    output.write(&put_json(deployment, deployed), || {
-        let workflow = &deployment.workflow;
-        let Applied { added, changed, removed, unchanged, .. } = applied;
-        format!(
-            "put {} version {}: the DAG {}; schedules: {added} added, {changed} changed, {removed} removed, \
-             {unchanged} as before\n",
-            workflow.workflow_id,
-            workflow.version,
-            deployed.kept.name()
-        )
-    })
+fn would_put(put: &WorkflowPut) -> String {
+    let drift: String = put.drift.iter().flatten().map(|line| format!("  {line}\n")).collect();
+    format!("would put {} version {}: the DAG {}\n{drift}", put.workflow_id, put.version, put.dag)
 }
 
 /// What was removed, or would be.
-pub(crate) fn removed(output: &Output, verb: &str, rows: &[WorkflowRow]) -> Result<(), Failure> {
-    let mut json = json!({"removed": rows.iter().map(row_json).collect::<Vec<_>>()});
-    if verb != "removed" {
-        json["dry_run"] = json!(true);
-    }
-    output.write(&json, || {
-        let line = |row: &WorkflowRow| {
-            format!("{verb} {} version {}\n", row.workflow.workflow_id, row.workflow.version)
-        };
-        rows.iter().map(line).collect()
+pub(crate) fn removed(output: &Output, gone: &WorkflowsRemoved) -> Result<(), Failure> {
+    let verb = if gone.dry_run.is_some() { "would remove" } else { "removed" };
+    output.write(gone, || {
+        let line = |one: &Workflow| format!("{verb} {} version {}\n", one.workflow_id, one.version);
+        gone.removed.iter().map(line).collect()
     })
 }

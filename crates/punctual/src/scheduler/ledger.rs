@@ -154,13 +154,14 @@ impl Ledger {
     }
 
     /// A heartbeat of a test: the lease is one by the database's clock, and told by the scheduler's.
-    async fn beat(&self, fence: Fence) -> Result<Heartbeat, Error> {
+    async fn beat(&self, alive: Alive) -> Result<Heartbeat, Error> {
+        let fence = alive.fence;
         let known = self.rare().beat.clone();
         let recent = known.filter(|(at, of, _)| *of == fence && at.elapsed() < TEST_PAUSE);
         let beat = match recent {
             Some((_, _, beat)) => beat,
             None => {
-                let beat = self.store.heartbeat(fence).await?;
+                let beat = self.store.heartbeat(alive).await?;
                 self.rare().beat = Some((Instant::now(), fence, beat.clone()));
                 beat
             }
@@ -241,9 +242,9 @@ impl Store for Ledger {
         self.store.join(Node { lease, ..node }).await
     }
 
-    async fn heartbeat(&self, fence: Fence) -> Result<Heartbeat, Error> {
+    async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
         let _held = self.hold();
-        let beat = if self.is_test() { self.beat(fence).await? } else { self.store.heartbeat(fence).await? };
+        let beat = if self.is_test() { self.beat(alive).await? } else { self.store.heartbeat(alive).await? };
         // Shards are shared out among programs that do not run each other's tasks: here everything is looked at, and
         // what a second node of the same program looks at as well is decided by the guards of each commit.
         Ok(Heartbeat { shards: Shards::All, ..beat })
@@ -336,6 +337,7 @@ impl Store for Ledger {
         put_document(scope: Scope, document: NewDocument) -> Document;
         document(scope: Scope, kind: DocumentKind, name: String) -> Option<Document>;
         documents(scope: Scope, kind: DocumentKind, cut: Cut) -> Listed<Document>;
+        documents_of(wanted: Vec<Shelf>, limit: u32) -> Vec<Vec<Document>>;
         remove_document(scope: Scope, kind: DocumentKind, name: String) -> bool;
         put_token(scope: Scope, token: Token) -> ();
         token(hash: String) -> Option<(OrgKey, Token)>;

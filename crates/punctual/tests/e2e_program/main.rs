@@ -9,6 +9,7 @@ mod live;
 mod plugins;
 mod readme;
 mod refusals;
+mod remote;
 mod requests;
 mod secret;
 mod slice;

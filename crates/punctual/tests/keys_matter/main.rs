@@ -31,7 +31,7 @@ const REFUSING: [(&str, &str); 2] = [("Settings", "min_interval"), ("Limits", "s
 
 /// Keys that say how long rows are kept and how the server logs: no tick hangs on them, and the tests of a running server
 /// see them take effect.
-const OF_THE_SERVER: [&str; 10] = [
+const OF_THE_SERVER: [&str; 11] = [
     "keep_runs",
     "keep_runs_per_schedule",
     "keep_failures",
@@ -42,6 +42,7 @@ const OF_THE_SERVER: [&str; 10] = [
     "http_programs",
     "metrics_access",
     "allow_private_targets",
+    "webhook_proxy",
 ];
 
 /// Whether a file cannot be meant without a key though the schema does not require it by itself: it is one of the ways

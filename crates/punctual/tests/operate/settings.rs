@@ -67,6 +67,11 @@ fn a_value_that_cannot_be_meant_is_refused_wherever_it_stands() {
     );
     check(
         "",
+        &["--webhook-proxy", "http://ada:key@proxy.internal"],
+        "error: `http://ada:key@proxy.internal` cannot be `webhook_proxy` (flag --webhook-proxy)\nhint: write `http://HOST:PORT`",
+    );
+    check(
+        "",
         &["--tick-ms", "0"],
         "error: `0` cannot be `tick_ms` (flag --tick-ms)\nhint: write a whole number from 1",
     );
@@ -115,7 +120,7 @@ fn a_server_that_is_told_to_reload_takes_every_setting_and_names_what_stays() {
         "settings: {tick_ms: 800, lookahead_ms: 5000, max_catchup_per_tick: 7, default_overlap_policy: queue, \
          default_catchup_policy: run_all, default_jitter_ms: 5, keep_runs: 7d, keep_runs_per_schedule: 10, \
          keep_failures: 8d, keep_audit: 9d, log_level: debug, workflow_executor: 'https://example.com/run', \
-         allow_private_targets: yes}",
+         allow_private_targets: yes, webhook_proxy: 'http://proxy.internal:3128'}",
     );
     let mut reloaded = Vec::new();
     let fixed = loop {

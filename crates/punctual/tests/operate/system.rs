@@ -13,8 +13,12 @@ fn a_node_is_alive_while_it_serves_and_has_left_afterwards() {
     let nodes = person.json(&["system", "nodes"]);
     assert_eq!(nodes["nodes"][0]["state"], "alive", "{nodes}");
     assert!(nodes["clock_offset_ms"].is_number() && nodes["nodes"][0]["tz_version"].is_string());
+    assert_eq!(nodes["nodes"][0]["plans"], true, "{nodes}");
     serving.stop();
     assert_eq!(person.json(&["system", "nodes"])["nodes"][0]["state"], "left");
+    let table = person.run(&["--text", "system", "nodes"]);
+    let table = String::from_utf8_lossy(&table.stdout).into_owned();
+    assert!(table.contains("CLOCK") && table.contains("0 ms"), "{table}");
 }
 
 #[test]

@@ -4,13 +4,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::dns::Resolve;
+use reqwest::dns::{Name, Resolve};
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, ClientBuilder};
+use reqwest::{Certificate, Client, ClientBuilder, Url};
+use tokio::sync::OnceCell;
 
 use super::Reach;
 use super::fill::Identity;
-use super::resolve::{Guarded, HostNames};
+use super::proxy::{Proxy, Relay};
+use super::resolve::{Guarded, HostNames, OutOfReach, check_literal};
 
 /// Clients that are kept; beyond that all are made anew.
 const CLIENTS_MAX: usize = 256;
@@ -36,12 +38,45 @@ pub(super) struct Clients {
     made: Mutex<HashMap<Line, Client>>,
     names: Arc<dyn Resolve>,
     pub(super) reach: Arc<Reach>,
+    proxy: Option<Proxy>,
+    /// What leads to the proxy, once it was needed.
+    relay: OnceCell<Relay>,
 }
 
 impl Clients {
     /// Clients that reach what they may.
-    pub(super) fn new(reach: Reach) -> Self {
-        Self { made: Mutex::default(), names: Arc::new(HostNames), reach: Arc::new(reach) }
+    pub(super) fn new(reach: Reach, proxy: Option<Proxy>) -> Self {
+        Self {
+            made: Mutex::default(),
+            names: Arc::new(HostNames),
+            reach: Arc::new(reach),
+            proxy,
+            relay: OnceCell::new(),
+        }
+    }
+
+    fn guarded(&self) -> Guarded {
+        Guarded { names: Arc::clone(&self.names), reach: Arc::clone(&self.reach) }
+    }
+
+    /// Checks where a request would go, and sees to it that there is a way, if requests go through a proxy. Without one,
+    /// a name is looked up and checked when it is connected to; behind one, that is done again there.
+    ///
+    /// # Errors
+    /// When it would go out of reach, or there is no way.
+    pub(super) async fn lead(&self, url: &Url) -> Result<(), NoWay> {
+        check_literal(&self.reach, url).map_err(NoWay::OutOfReach)?;
+        let Some(proxy) = &self.proxy else { return Ok(()) };
+        if let Some(name) = url.domain().and_then(|name| name.parse::<Name>().ok()) {
+            let found = self.guarded().resolve(name).await.map(drop);
+            found.map_err(|error| match error.downcast::<OutOfReach>() {
+                Ok(out) => NoWay::OutOfReach(*out),
+                Err(other) => NoWay::Other(other.to_string()),
+            })?;
+        }
+        let start = || Relay::start(proxy.clone(), self.guarded());
+        let started = self.relay.get_or_try_init(start).await;
+        started.map(drop).map_err(|error| NoWay::Other(format!("no way to the proxy: {error}")))
     }
 
     /// The client of an identity.
@@ -78,17 +113,21 @@ impl Clients {
     }
 
     fn builder(&self, line: &Line, trust: Trust) -> Result<ClientBuilder, String> {
-        let guarded = Guarded { names: Arc::clone(&self.names), reach: Arc::clone(&self.reach) };
         let mut builder = Client::builder()
             // What the environment says about proxies would lead past every check of addresses.
             .no_proxy()
             .redirect(Policy::none())
-            .dns_resolver(Arc::new(guarded))
+            .dns_resolver(Arc::new(self.guarded()))
             .connect_timeout(line.connect_timeout)
             .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
             .pool_idle_timeout(IDLE_FOR)
             .http1_max_headers(HEADERS_MAX)
             .referer(false);
+        if let Some(relay) = self.relay.get() {
+            let through = reqwest::Proxy::all(relay.url());
+            builder =
+                builder.proxy(through.map_err(|error| format!("no way to the proxy: {}", why(&error)))?);
+        }
         let authorities = authorities(line.identity.authorities.as_deref())?;
         builder = match trust {
             Trust::Host => builder.tls_certs_merge(authorities),
@@ -104,6 +143,14 @@ impl Clients {
         }
         Ok(builder)
     }
+}
+
+/// Why a request cannot go anywhere.
+pub(super) enum NoWay {
+    /// It would go out of reach.
+    OutOfReach(OutOfReach),
+    /// Something else is in the way.
+    Other(String),
 }
 
 /// Whose certificates are believed.

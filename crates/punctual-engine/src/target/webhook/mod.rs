@@ -7,6 +7,7 @@ mod answer;
 mod check;
 mod client;
 mod fill;
+mod proxy;
 mod reach;
 mod request;
 mod resolve;
@@ -34,6 +35,7 @@ use request::{Prepared, Telling};
 use send::Errand;
 
 pub use check::{BadRequest, check_header, check_text, check_url};
+pub use proxy::{BadProxy, Proxy};
 pub use reach::{BadReach, Reach};
 
 /// How long it is tried to write down that a receiver has taken a run; later its report would find nobody.
@@ -66,12 +68,13 @@ impl std::fmt::Debug for Webhooks {
 impl Webhooks {
     /// Requests that reach what they may.
     pub(crate) fn new(reach: Reach) -> Self {
-        Self { clients: Mutex::new(Arc::new(Clients::new(reach))) }
+        Self { clients: Mutex::new(Arc::new(Clients::new(reach, None))) }
     }
 
-    /// Requests reach something else from now on. Connections that are open belong to those who began with them.
-    pub(crate) fn reach(&self, reach: Reach) {
-        *self.clients.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(Clients::new(reach));
+    /// Requests reach something else from now on, or by another way. Connections that are open belong to those who
+    /// began with them.
+    pub(crate) fn reach(&self, reach: Reach, proxy: Option<Proxy>) {
+        *self.clients.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(Clients::new(reach, proxy));
     }
 
     fn clients(&self) -> Arc<Clients> {
@@ -80,19 +83,14 @@ impl Webhooks {
 
     /// Sends a run and hears what becomes of it, until its time is up or somebody wants it to end.
     pub(crate) async fn run<S: Store>(&self, post: Post<'_>, secrets: &Secrets<S>, wires: Wires) -> Launched {
-        let token = uuid::Uuid::new_v4().simple().to_string();
+        let token = match token(&post, secrets.store()).await {
+            Ok(token) => token,
+            Err(finished) => return finished.into(),
+        };
         let (prepared, redactor) = match prepare(&post, secrets, &token).await {
             Ok(ready) => ready,
             Err(why) => return Finished::failed(why).into(),
         };
-        // Whoever is quick may report before it has answered: its token is known before it hears it.
-        let (run, attempt) = (post.run.run, post.run.attempt);
-        let entrusted = Entrusted { run, attempt, token: token.clone() };
-        match secrets.store().entrust(post.fence, entrusted).await {
-            Ok(Commit::Done) => {}
-            Ok(Commit::Stale) => return Finished::cancelled(&Why::Ended).into(),
-            Err(error) => return Finished::failed(error.to_string()).into(),
-        }
         wires.started.tell();
         let clients = self.clients();
         let errand = Errand {
@@ -113,10 +111,25 @@ impl Webhooks {
         match judge(sent, &redactor, SystemClock.now()) {
             Heard::Ended(finished) => finished.into(),
             Heard::Accepted { executor_run_id } => {
-                let begun = Begun { run, token, executor_run_id, at: SystemClock.now() };
+                let begun = Begun { run: post.run.run, token, executor_run_id, at: SystemClock.now() };
                 note(secrets.store(), begun).await
             }
         }
+    }
+}
+
+/// The token of an attempt. Whoever is quick may report before it has answered: its token is known before it hears it,
+/// from the admission. One that was admitted without gets it here.
+async fn token<S: Store>(post: &Post<'_>, store: &S) -> Result<String, Finished> {
+    if let Some(token) = &post.run.token {
+        return Ok(token.clone());
+    }
+    let token = uuid::Uuid::new_v4().simple().to_string();
+    let entrusted = Entrusted { run: post.run.run, attempt: post.run.attempt, token: token.clone() };
+    match store.entrust(post.fence, entrusted).await {
+        Ok(Commit::Done) => Ok(token),
+        Ok(Commit::Stale) => Err(Finished::cancelled(&Why::Ended)),
+        Err(error) => Err(Finished::failed(error.to_string())),
     }
 }
 

@@ -62,7 +62,9 @@ impl Telling<'_> {
         put(&mut headers, "webhook-id", id)?;
         put(&mut headers, "idempotency-key", id)?;
         put(&mut headers, "webhook-timestamp", &self.now.as_second().to_string())?;
-        put(&mut headers, "traceparent", &trace(id))?;
+        if let Some(trace) = self.context.trace {
+            put(&mut headers, "traceparent", &trace.to_string())?;
+        }
         put(&mut headers, "punctual-run-id", &self.context.run_id.to_string())?;
         put(&mut headers, "punctual-attempt", &self.context.attempt.to_string())?;
         put(&mut headers, TOKEN.as_str(), self.token)?;
@@ -90,7 +92,7 @@ impl Telling<'_> {
         kind: Option<&HeaderValue>,
     ) -> Result<Option<String>, String> {
         let facts = self.context;
-        let attributes = [
+        let mut attributes = vec![
             ("specversion", "1.0".to_owned()),
             ("id", facts.idempotency_key.clone()),
             ("source", source(facts)),
@@ -99,6 +101,7 @@ impl Telling<'_> {
             ("time", facts.scheduled_for.to_string()),
             ("punctualattempt", facts.attempt.to_string()),
         ];
+        attributes.extend(facts.trace.map(|trace| ("traceparent", trace.to_string())));
         match self.webhook.cloud_events {
             CloudEvents::Off => {}
             CloudEvents::Binary => {
@@ -149,14 +152,6 @@ fn in_path(byte: u8) -> String {
 fn kind_of(body: &str) -> HeaderValue {
     let is_json = serde_json::from_str::<Value>(body).is_ok();
     HeaderValue::from_static(if is_json { "application/json" } else { "text/plain; charset=utf-8" })
-}
-
-/// A trace for a run, and a step in it for this attempt: all attempts of a run are in one trace.
-fn trace(idempotency_key: &str) -> String {
-    let run = idempotency_key.get(..32).filter(|run| run.bytes().any(|digit| digit != b'0'));
-    let run = run.map_or_else(|| uuid::Uuid::new_v4().simple().to_string(), str::to_owned);
-    let step = uuid::Uuid::new_v4().simple().to_string();
-    format!("00-{run}-{}-01", &step[..16])
 }
 
 fn method(method: Method) -> reqwest::Method {

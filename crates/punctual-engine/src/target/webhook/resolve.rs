@@ -23,6 +23,7 @@ impl Resolve for HostNames {
 }
 
 /// A name service of which only those answers count that are within reach.
+#[derive(Clone)]
 pub(super) struct Guarded {
     pub(super) names: Arc<dyn Resolve>,
     pub(super) reach: Arc<Reach>,
@@ -56,7 +57,8 @@ pub(super) fn check_literal(reach: &Reach, url: &Url) -> Result<(), OutOfReach> 
     }
 }
 
-fn check(reach: &Reach, host: &str, address: IpAddr) -> Result<(), OutOfReach> {
+/// Checks an address that a host has.
+pub(super) fn check(reach: &Reach, host: &str, address: IpAddr) -> Result<(), OutOfReach> {
     match reach.refuses(host, address) {
         Some(what) => Err(OutOfReach { address, what }),
         None => Ok(()),

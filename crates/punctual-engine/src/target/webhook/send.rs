@@ -7,10 +7,10 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, LOCATION, RETRY_AFTER};
 use reqwest::{Method, Response, StatusCode, Url};
 use tokio::time::{Instant, timeout_at};
 
-use super::client::{Clients, Line, why};
+use super::client::{Clients, Line, NoWay, why};
 use super::fill::Identity;
 use super::request::{Prepared, SIGNATURE, TOKEN};
-use super::resolve::{OutOfReach, check_literal};
+use super::resolve::OutOfReach;
 
 /// How much of an answer is read: a larger one is left, and its connection closed.
 const READ_BYTES_MAX: usize = 64 * 1024;
@@ -95,7 +95,10 @@ impl Errand<'_> {
 
     async fn ask(&self) -> Result<Response, Sent> {
         let Prepared { url, method, headers, own, body, .. } = &self.prepared;
-        check_literal(&self.clients.reach, url).map_err(|out| self.out_of_reach(&out))?;
+        self.clients.lead(url).await.map_err(|no_way| match no_way {
+            NoWay::OutOfReach(out) => self.out_of_reach(&out),
+            NoWay::Other(text) => Sent::Unsent(format!("{}: {text}", self.shown())),
+        })?;
         let line = Line { identity: self.prepared.identity.clone(), connect_timeout: self.connect_timeout };
         let client = self.clients.get(&line).map_err(Sent::Unsent)?;
         // The target's own headers first: what every receiver relies on is not replaced by them.

@@ -1,5 +1,6 @@
 //! The door to the schedules: an open database, or a server that is asked. Commands put the same question to either.
 
+mod follow;
 mod pages;
 mod remote;
 
@@ -8,6 +9,7 @@ use std::time::Duration;
 pub(crate) use pages::{ListPages, RunPages};
 use punctual::ask::Question;
 use punctual::{App, Database, Failure, Identity, Kind};
+use punctual_plan::Trace;
 use punctual_server::socket_beside;
 use remote::Remote;
 
@@ -45,14 +47,6 @@ impl Place {
         Database::choose(self.database.as_deref())
     }
 
-    /// The database, for a command that no server does.
-    pub(crate) fn database_only(&self) -> Result<Database, Failure> {
-        match &self.server {
-            None => self.database(),
-            Some(url) => Err(here_only(url)),
-        }
-    }
-
     /// The door that leads there: the server that is named, else one that has the file open, else the database itself.
     pub(crate) async fn door(&self) -> Result<Door, Failure> {
         if let Some(url) = &self.server {
@@ -67,15 +61,21 @@ impl Place {
 }
 
 async fn open(database: &Database) -> Result<App, Failure> {
-    let app = App::open(database, Identity::from_env()?).await?;
+    let app = App::open(database, Identity::from_env()?).await?.within(trace());
     let door = punctual::Door { told: TOLD, ..app.door().clone() };
     Ok(app.through(door))
 }
 
-fn here_only(url: &str) -> Failure {
+/// The trace that this command belongs to, as whoever started it says: runs that it asks for belong to it as well.
+fn trace() -> Option<Trace> {
+    std::env::var("TRACEPARENT").ok()?.trim().parse().ok()
+}
+
+/// That no server is asked for something.
+pub(crate) fn here_only(url: &str, why: &str) -> Failure {
     Failure {
         kind: Kind::Invalid,
-        message: format!("the server at `{url}` cannot be asked for this"),
+        message: format!("the server at `{url}` cannot be asked for this: {why}"),
         hint: Some(
             "run it on the host of the server, with its `--database` and without `--server`".to_owned(),
         ),
@@ -96,7 +96,7 @@ impl Door {
         match self {
             Self::Open(app) => Ok(app.as_ref().clone()),
             Self::Beside { database, .. } => open(database).await,
-            Self::Server(remote) => Err(here_only(remote.url())),
+            Self::Server(remote) => Err(here_only(remote.url(), "it opens the database itself")),
         }
     }
 

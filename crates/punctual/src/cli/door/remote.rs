@@ -106,6 +106,9 @@ impl Remote {
         if let Some(key) = &call.key {
             request = request.header("idempotency-key", format!("\"{key}\""));
         }
+        if let Some(trace) = super::trace() {
+            request = request.header("traceparent", trace.to_string());
+        }
         if let Some(version) = call.version {
             request = request.header(IF_MATCH, format!("\"{version}\""));
         }

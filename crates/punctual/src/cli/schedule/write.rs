@@ -1,10 +1,12 @@
 //! `create` and `update`: the flags become keys, the keys a definition.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use punctual::ask::{Draft, Flag, Get, Verb};
-use punctual::{App, Failure, Listing, ask};
+use punctual::ask::{CreateFiles, Draft, DraftFiles, Files, Flag, Get, Question, Verb};
+use punctual::shape::Drafted;
+use punctual::{App, Failure, Listing, ask, declare};
+use punctual_server::BODY_BYTES_MAX;
 use serde_json::{Value, json};
 
 use super::change::{Words, carry_out};
@@ -40,7 +42,7 @@ pub(crate) struct Create {
 impl Create {
     pub(super) async fn run(self, door: &Door, output: &Output) -> Result<(), Failure> {
         match &self.file {
-            Some(file) => self.create_all(file, &door.app().await?, output).await?,
+            Some(file) => self.create_all(file, door, output).await?,
             None => self.create_one(door, output).await?,
         }
         if !self.dry_run && !door.is_served().await? {
@@ -78,7 +80,7 @@ impl Create {
         schedules::created(output, created)
     }
 
-    async fn create_all(&self, file: &std::path::Path, app: &App, output: &Output) -> Result<(), Failure> {
+    async fn create_all(&self, file: &Path, door: &Door, output: &Output) -> Result<(), Failure> {
         if !self.fields.is_empty()
             || self.toggle.key().is_some()
             || !self.tag.is_empty()
@@ -89,16 +91,35 @@ impl Create {
                 "give `--file` alone, with `--name` to choose one of them, or write the keys into the file",
             ));
         }
-        let reading = Progress::of("schedules read");
-        let mut declared = app.draft_file(file, &|read| reading.of_many(read.done, read.total)).await?;
-        reading.end();
-        if let Some(name) = &self.name {
-            let place = declared.place(name)?;
-            declared.schedules = vec![declared.schedules.swap_remove(place)];
+        if let Door::Open(app) = door {
+            return self.create_here(file, app, output).await;
         }
+        let (texts, name) = (declare::load(file)?, self.name.clone());
+        let files = CreateFiles(Files { texts, name });
+        match (files.call().body.map_or(0, |body| body.to_string().len()), door) {
+            (bytes, Door::Server(_)) if bytes > BODY_BYTES_MAX => Err(Failure::invalid(
+                format!("the file makes a request of {bytes} bytes, and a server takes {BODY_BYTES_MAX}"),
+                "make it on the host of the server, with its `--database`, or split the file",
+            )),
+            // A file that no request holds is read here, beside the server.
+            (bytes, _) if bytes > BODY_BYTES_MAX => self.create_here(file, &door.app().await?, output).await,
+            _ if self.dry_run => {
+                let would = door.ask(&DraftFiles(files.0)).await?;
+                schedules::would_create_many(output, would.schedules.into_iter())
+            }
+            _ => schedules::made_elsewhere(output, &door.ask(&files).await?),
+        }
+    }
+
+    async fn create_here(&self, file: &Path, app: &App, output: &Output) -> Result<(), Failure> {
+        let reading = Progress::of("schedules read");
+        let declared = app.draft_file(file, &|read| reading.of_many(read.done, read.total)).await?;
+        reading.end();
+        let declared = declared.only(self.name.as_deref())?;
         if self.dry_run {
             let now = app.now().await?;
-            return schedules::would_create_many(output, &declared.schedules, now);
+            let would = declared.schedules.iter().map(|one| Drafted::of(one, now));
+            return schedules::would_create_many(output, would);
         }
         let progress = Progress::new("schedules", declared.schedules.len());
         let made = app.create_file(&declared, &|done| progress.at(done)).await;

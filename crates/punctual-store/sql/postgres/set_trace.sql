@@ -1,0 +1,1 @@
+UPDATE runs SET traceparent = $2::text WHERE key = $1::bigint

@@ -1,0 +1,1 @@
+UPDATE runs SET traceparent = ?2 WHERE key = ?1
