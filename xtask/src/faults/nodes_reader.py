@@ -189,9 +189,10 @@ class Judge:
 
 def alterations(judge):
     """A row of each kind, altered."""
-    # Of a schedule that does not tick each second, so that there is room for a row where no tick is.
+    # Of a schedule that does not tick each second, so that there is room for a row where no tick is, and later than the
+    # second in which the schedules were made, in which a tick may be or not.
     is_apart = lambda run: int(judge.names[run.schedule].split("-")[1]) > 1
-    done = (run for run in judge.runs if run.status == "success" and run.tick <= judge.through)
+    done = (run for run in judge.runs if run.status == "success" and judge.begun < run.tick <= judge.through)
     ended = next(run for run in done if is_apart(run))
     kind = lambda letter: (run for run in judge.runs if judge.names[run.schedule].startswith(letter) and run.attempt > 0)
     columns = "org, schedule, origin, nonce, shard, fire_at, look_at, status, reason, detail, version, tz, attempt"
@@ -202,7 +203,7 @@ def alterations(judge):
     yield "a failure without a reason", f"UPDATE runs SET status = 'failed', reason = NULL WHERE key = {ended.key}"
     yield "an admission before its time", f"UPDATE runs SET enqueued_at = scheduled_for * 1000000 - 1 WHERE key = {ended.key}"
     yield "a range over a row", f"INSERT INTO run_ranges (schedule, first, last, org, count, status, reason, detail, version, recorded_at) SELECT schedule, scheduled_for, scheduled_for, org, 1, 'missed', 'late', '', 1, 0 FROM runs WHERE key = {ended.key}"
-    yield "an attempt that nobody told of", f"UPDATE runs SET attempt = attempt + 1 WHERE key = {ended.key}"
+    yield "an attempt that nobody told of", f"UPDATE runs SET attempt = attempt + 2 WHERE key = {ended.key}"
     message = next(kind("m"), None)
     if message:
         yield "a message that vanished", f"DELETE FROM outbox WHERE run = {message.key}"

@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 
 use jiff::Timestamp;
 use serde_json::Value;
-use tokio_postgres::NoTls;
 
+use crate::database;
 use crate::driver::Person;
 
 /// An installation.
@@ -20,22 +20,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// An empty database on the server that the environment names.
     pub(crate) fn new() -> Self {
-        let server = std::env::var("PUNCTUAL_TEST_POSTGRES").expect(
-            "a server: run this through `cargo xtask with-postgres -- cargo test …`, which starts one",
-        );
-        let name = format!("nodes{}", std::process::id());
-        tokio::runtime::Runtime::new().expect("a runtime").block_on(async {
-            let (client, connection) =
-                tokio_postgres::connect(&server, NoTls).await.expect("the server is there");
-            tokio::spawn(connection);
-            let make = format!("CREATE DATABASE {name} TEMPLATE template0");
-            client.batch_execute(&make).await.expect("it can be made");
-        });
-        let (base, query) = server
-            .split_once('?')
-            .map_or((server.as_str(), String::new()), |(base, query)| (base, format!("?{query}")));
-        let base = base.rsplit_once('/').map_or(base, |(base, _)| base);
-        Self { person: Person::new(), url: format!("{base}/{name}{query}") }
+        Self { person: Person::new(), url: database::empty("nodes") }
     }
 
     /// A command of the program on the database.

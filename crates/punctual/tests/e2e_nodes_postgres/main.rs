@@ -5,6 +5,8 @@
 //! `cargo xtask faults nodes` does the same under load, with a clock that is wrong, and measures it.
 
 mod cluster;
+#[path = "../e2e_program/database.rs"]
+mod database;
 #[path = "../e2e_program/driver.rs"]
 #[allow(dead_code, reason = "each test program uses what it needs")]
 mod driver;

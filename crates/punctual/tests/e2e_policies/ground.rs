@@ -3,8 +3,8 @@
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use tokio_postgres::NoTls;
 
+use crate::database;
 use crate::driver::{Person, Serving};
 
 /// How far the servers look ahead: further than the outage is long, so that some of what they planned outlives it.
@@ -25,23 +25,7 @@ impl Ground {
 
     /// An empty database on the server that the environment names.
     pub(crate) fn postgres() -> Self {
-        let server = std::env::var("PUNCTUAL_TEST_POSTGRES").expect(
-            "a server: run this through `cargo xtask with-postgres -- cargo test …`, which starts one",
-        );
-        let name = format!("policies{}", std::process::id());
-        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-        runtime.block_on(async {
-            let (client, connection) =
-                tokio_postgres::connect(&server, NoTls).await.expect("the server is there");
-            tokio::spawn(connection);
-            let make = format!("CREATE DATABASE {name} TEMPLATE template0");
-            client.batch_execute(&make).await.expect("it can be made");
-        });
-        let (base, query) = server
-            .split_once('?')
-            .map_or((server.as_str(), String::new()), |(base, query)| (base, format!("?{query}")));
-        let base = base.rsplit_once('/').map_or(base, |(base, _)| base);
-        Self { person: Person::new(), url: format!("{base}/{name}{query}") }
+        Self { person: Person::new(), url: database::empty("policies") }
     }
 
     /// Where the programs of the schedules work.

@@ -4,6 +4,8 @@
 //! claim depends on when exactly something happened. The values come from the enums and the keys from the schema, so
 //! one that is new needs a row. Nights in which the clock changes are past ones, run by a backfill.
 
+#[path = "../e2e_program/database.rs"]
+mod database;
 #[path = "../e2e_program/driver.rs"]
 #[allow(dead_code, reason = "the other end-to-end tests use the rest of it")]
 mod driver;

@@ -17,12 +17,15 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::resolve::{Guarded, check};
 
 /// A tunnel that is not there by then is given up, whoever waits for it.
 const TUNNEL_WITHIN: Duration = Duration::from_secs(60);
+
+/// The pause after a connection that could not be taken.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
 
 /// The head of a proxy's answer is at most this long.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
@@ -115,8 +118,15 @@ impl Way {
         loop {
             tokio::select! {
                 accepted = listener.accept() => {
-                    if let Ok((client, _)) = accepted {
-                        tunnels.spawn(Arc::clone(&self).tunnel(client));
+                    match accepted {
+                        Ok((client, _)) => {
+                            tunnels.spawn(Arc::clone(&self).tunnel(client));
+                        }
+                        // Too many files are open: those who wait get their turn when some are closed.
+                        Err(problem) => {
+                            warn!(%problem, "no connection can be taken on its way to the proxy");
+                            tokio::time::sleep(ACCEPT_AGAIN).await;
+                        }
                     }
                 }
                 Some(_) = tunnels.join_next() => {}
