@@ -14,9 +14,6 @@ use crate::line::Line;
 use crate::story::{Rhythm, length};
 use crate::target::Reach;
 
-/// How long a process waits before it tries again to start.
-const START_AGAIN: Duration = Duration::from_secs(1);
-
 /// A machine with a node on it. Its clock and its journal outlive the process.
 struct Machine {
     clock: Arc<VirtualClock>,
@@ -181,7 +178,7 @@ async fn serve(
         let store = Arc::new(line.clone());
         match Engine::start(store, Arc::clone(&clock), targets, settings.clone()).await {
             Ok(engine) => return Some(engine.run(stopped).await),
-            Err(_) => tokio::time::sleep(START_AGAIN).await,
+            Err(_) => tokio::time::sleep(length(settings.lease / 3)).await,
         }
     }
 }

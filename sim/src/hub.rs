@@ -17,6 +17,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::dice::Dice;
+use crate::line::stored;
 use crate::oracle::{Moment, Oracle};
 use crate::totals::Totals;
 
@@ -185,7 +186,7 @@ impl Hub {
 
     /// Lets the oracle see a row.
     pub(crate) fn show(&self, key: RunKey) {
-        let row = self.at_once(self.store.run(Scope::Engine, key)).ok().flatten();
+        let row = self.at_once(stored!(self, run(Scope::Engine, key))).ok().flatten();
         let moment = self.moment();
         self.state().oracle.observe(moment, key, row.as_ref());
     }

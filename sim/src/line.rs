@@ -12,6 +12,20 @@ use punctual_store::*;
 
 use crate::hub::{Call, Course, Fate, Hub};
 
+/// A call to the database. What others than memory need is put aside: a call is moved often, and theirs are large.
+macro_rules! stored {
+    ($hub:expr, $name:ident($($argument:expr),*)) => {{
+        let store: &AnyStore = &$hub.store;
+        async move {
+            match store {
+                AnyStore::Memory(memory) => memory.$name($($argument),*).await,
+                other => Box::pin(other.$name($($argument),*)).await,
+            }
+        }
+    }};
+}
+pub(crate) use stored;
+
 /// A node's way to the database.
 #[derive(Clone)]
 pub(crate) struct Line {
@@ -80,7 +94,7 @@ impl Line {
     async fn admitted(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
         let judged: Vec<(RunKey, Verdict)> =
             admissions.iter().map(|one| (one.admission.run, one.admission.verdict.clone())).collect();
-        let work = self.hub.store.admit(batch, admissions);
+        let work = stored!(self.hub, admit(batch, admissions));
         self.write_and("admitting", work, |commits| {
             let started = judged.iter().zip(commits).filter(|(_, commit)| **commit == Commit::Done);
             self.hub.look();
@@ -97,7 +111,7 @@ impl Line {
 
     async fn reported(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
         let said = reports.clone();
-        self.write_and("settling", self.hub.store.settle(batch, reports), |settled| {
+        self.write_and("settling", stored!(self.hub, settle(batch, reports)), |settled| {
             let moment = self.hub.moment();
             let mut state = self.hub.state();
             for (report, settled) in said.iter().zip(settled) {
@@ -126,7 +140,7 @@ macro_rules! through {
     ($($kind:ident $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+) => {
         impl Store for Line {
             $(async fn $name(&self, $($argument: $type),*) -> Result<$answer, Error> {
-                self.$kind(stringify!($name), self.hub.store.$name($($argument),*)).await
+                self.$kind(stringify!($name), stored!(self.hub, $name($($argument),*))).await
             })+
 
             async fn now(&self) -> Result<Timestamp, Error> {
@@ -153,7 +167,7 @@ macro_rules! through {
 
             async fn join(&self, node: Node) -> Result<Joined, Error> {
                 let lease = node.lease;
-                self.write_and("joining", self.hub.store.join(node), |joined| {
+                self.write_and("joining", stored!(self.hub, join(node)), |joined| {
                     let until = self.hub.now().saturating_add(lease).unwrap_or(Timestamp::MAX);
                     self.hub.state().oracle.leased(joined.fence, until);
                 })
@@ -162,7 +176,7 @@ macro_rules! through {
 
             async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
                 let fence = alive.fence;
-                self.write_and("renewing the lease", self.hub.store.heartbeat(alive), |heartbeat| {
+                self.write_and("renewing the lease", stored!(self.hub, heartbeat(alive)), |heartbeat| {
                     self.wrote(fence, "a heartbeat");
                     self.hub.state().oracle.leased(fence, heartbeat.lease_until);
                 })
@@ -170,11 +184,11 @@ macro_rules! through {
             }
 
             async fn leave(&self, fence: Fence) -> Result<(), Error> {
-                self.write_and("leaving", self.hub.store.leave(fence), |()| self.hub.state().oracle.left(fence)).await
+                self.write_and("leaving", stored!(self.hub, leave(fence)), |()| self.hub.state().oracle.left(fence)).await
             }
 
             async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
-                self.write_and("taking over", self.hub.store.take_over(fence, limit), |orphans| {
+                self.write_and("taking over", stored!(self.hub, take_over(fence, limit)), |orphans| {
                     self.wrote(fence, "a take-over");
                     let mut state = self.hub.state();
                     orphans.iter().for_each(|orphan| state.oracle.held(orphan.launch.run, fence));
@@ -185,7 +199,7 @@ macro_rules! through {
             /// A file's retention waits on clocks that stand still here.
             async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
                 match &*self.hub.store {
-                    AnyStore::Memory(_) => self.write("retaining", self.hub.store.retain(retention, now)).await,
+                    AnyStore::Memory(_) => self.write("retaining", stored!(self.hub, retain(retention, now))).await,
                     _ => Ok(Retained::default()),
                 }
             }

@@ -174,6 +174,11 @@ impl Sketch {
         matches!(self.beat, Beat::After(..))
     }
 
+    /// Whether there is always another tick to come.
+    pub(crate) fn is_endless(&self) -> bool {
+        self.max_runs.is_none() && self.end_at.is_none() && !matches!(self.beat, Beat::Once(_))
+    }
+
     /// Whether at most one of its runs is in flight.
     pub(crate) fn is_exclusive(&self) -> bool {
         self.policy.overlap != Overlap::Allow

@@ -7,12 +7,12 @@ use jiff::SignedDuration;
 use punctual_engine::{Finished, Launch, Launched, Targets};
 use punctual_plan::{Fence, Outcome, RunKey};
 use punctual_store::{
-    AttemptToken, Batch, BatchId, Begun, Commit, Entrusted, Launchable, Report, Scope, Store, Worker,
+    AnyStore, AttemptToken, Batch, BatchId, Begun, Commit, Entrusted, Launchable, Report, Scope, Store, Worker,
 };
 
 use crate::dice::Dice;
 use crate::hub::Hub;
-use crate::line::Line;
+use crate::line::{Line, stored};
 use crate::sketch::{Place, QUEUE, Sketch};
 
 /// The targets as one node reaches them.
@@ -118,7 +118,7 @@ impl Reach {
                 Ok(_) => return Launched::Entrusted,
                 // Nobody will know that it was taken.
                 Err(_) if launch.cancel.why().is_some() => return Finished::of(Outcome::InDoubt).into(),
-                Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+                Err(_) => tokio::time::sleep(self.line.look_every).await,
             }
         }
     }
@@ -127,7 +127,7 @@ impl Reach {
 impl Targets for Reach {
     async fn launch(&self, launch: Launch) -> Launched {
         let hub = &self.line.hub;
-        if !matches!(&*hub.store, punctual_store::AnyStore::Memory(_)) {
+        if !matches!(&*hub.store, AnyStore::Memory(_)) {
             hub.show(launch.run.run);
         }
         let moment = hub.moment();
@@ -195,7 +195,7 @@ impl Executor {
             uuid::Uuid::from_u64_pair(state.dice.next(), state.dice.next())
         };
         let batch = Batch { id: BatchId(id), fence: Fence(0), now };
-        let settled = self.hub.at_once(self.hub.store.settle(batch, vec![report]));
+        let settled = self.hub.at_once(stored!(self.hub, settle(batch, vec![report])));
         self.hub.look();
         self.hub.changed.notify_waiters();
         settled.is_ok_and(|settled| settled.iter().any(|one| one.commit == Commit::Done))
@@ -217,7 +217,7 @@ pub(crate) async fn work_on_queue(hub: Arc<Hub>, every: Duration) {
             until: now.saturating_add(hold).unwrap_or(now),
             now,
         };
-        let leased = hub.at_once(hub.store.lease(Scope::org(hub.org), worker)).unwrap_or_default();
+        let leased = hub.at_once(stored!(hub, lease(Scope::org(hub.org), worker))).unwrap_or_default();
         hub.look();
         for one in leased {
             let mut dice = Dice::of(looks, one.launch.run.0.unsigned_abs());

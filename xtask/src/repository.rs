@@ -69,6 +69,9 @@ pub(crate) struct Target {
     pub(crate) name: String,
     /// `lib`, `bin`, `test`, `example` …
     pub(crate) kind: Vec<String>,
+    /// Features without which it is not built.
+    #[serde(default, rename = "required-features")]
+    pub(crate) required_features: Vec<String>,
 }
 
 #[derive(Deserialize)]

@@ -21,11 +21,8 @@ use crate::{Clock, Metrics};
 /// How long a node's lease lasts without a heartbeat: admitted runs of a dead node are taken up within five seconds.
 pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(3);
 
-/// How often the lease is renewed before it would end.
+/// How often the lease is renewed, or that is tried, before it would end.
 const BEATS: i32 = 3;
-
-/// When it is tried again to renew it, if the database did not answer.
-const BEAT_AGAIN: SignedDuration = SignedDuration::from_secs(1);
 
 /// How often rows of any shard are looked for that are late, within the length of a lease: every 250 ms.
 const SWEEPS: i32 = 12;
@@ -138,7 +135,7 @@ impl Membership {
         if now < self.beat_at {
             return Beat::None;
         }
-        self.beat_at = now.saturating_add(BEAT_AGAIN).unwrap_or(Timestamp::MAX);
+        self.beat_at = now.saturating_add(self.lasts / BEATS).unwrap_or(Timestamp::MAX);
         let asked = Moment::of(time.clock());
         let fence = self.lease.fence();
         match store.heartbeat(Alive { fence, ahead: time.ahead() }).await {

@@ -25,7 +25,7 @@ pub struct Settings {
     pub drain_for: Duration,
     /// How long rows are kept.
     pub retention: Retention,
-    /// How long it sleeps at least when nothing is known to be due. It is zero but for a store that nobody else writes
+    /// How long it sleeps at least when nothing is known to be due, or the database did not answer. It is zero but for a store that nobody else writes
     /// into and a clock that wakes the engine when it is set.
     pub idle: Duration,
     /// Where ids come from.

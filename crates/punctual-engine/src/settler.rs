@@ -78,6 +78,8 @@ pub(crate) struct Settler<S, C> {
     pub(crate) settled: Arc<Notify>,
     /// Who follows traces.
     pub(crate) spans: Spans,
+    /// How long nothing is looked at, or tried again, at least.
+    pub(crate) idle: Duration,
 }
 
 #[derive(Default)]
@@ -112,7 +114,7 @@ impl<S: Store, C: Clock> Settler<S, C> {
     pub(crate) async fn run(self, mut news: mpsc::UnboundedReceiver<News>) {
         let mut gathered = Gathered::default();
         let mut mark = tokio::time::interval(MARK_EVERY);
-        let mut show = tokio::time::interval(SHOW_EVERY);
+        let mut show = tokio::time::interval(SHOW_EVERY.max(self.idle));
         show.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -187,7 +189,7 @@ impl<S: Store, C: Clock> Settler<S, C> {
                 Err(Error::Closed) => return,
                 Err(problem) => {
                     error!(%problem, runs = reports.len(), "cannot settle, trying again");
-                    tokio::time::sleep(RETRY_AFTER).await;
+                    tokio::time::sleep(RETRY_AFTER.max(self.idle)).await;
                 }
             }
         }

@@ -168,6 +168,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         metrics: Arc::clone(&metrics),
         settled: Arc::clone(&settled),
         spans: settings.spans.clone(),
+        idle: settings.idle,
     };
     let shared = Shared {
         time: Arc::clone(&time),

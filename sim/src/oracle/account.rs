@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use punctual_plan::{ScheduleId, Status};
 use punctual_store::{RangeRow, ScheduleRow};
 
-use super::known::floor;
+use super::known::{Seen, floor};
 use super::{Grain, Moment, Oracle, Standing};
 use crate::wall::Stretch;
 
@@ -59,6 +59,10 @@ impl Oracle {
         if known.is_some_and(|known| known == Standing::Deleted && standing != Standing::Deleted) {
             self.complain(moment, format!("10: s{number:02} was deleted and lives"));
         }
+        let lasts = self.schedules.get(&row.key).is_some_and(|known| known.present().is_endless());
+        if lasts && matches!(row.state.status, Status::Exhausted { .. }) {
+            self.complain(moment, format!("1: s{number:02} has come to its end, and has none"));
+        }
         if known == Some(Standing::Left) && row.state.status.is_active() && standing != Standing::Deleted {
             self.complain(moment, format!("10: s{number:02} was paused and is active"));
         }
@@ -78,12 +82,7 @@ impl Oracle {
         let Some(known) = self.schedules.get(&row.key) else { return };
         let sketch = known.present();
         if known.sketches.values().any(|sketch| sketch.is_floating() || sketch.is_chained()) {
-            self.ticks += known.rows.range(known.counted_through + 1..).count() as u64;
-            let through = floor(row.state.cursor.decided_through);
-            if let Some(known) = self.schedules.get_mut(&row.key) {
-                known.counted_through = known.counted_through.max(through);
-            }
-            return;
+            return self.audit_hanging(moment, row);
         }
         let number = sketch.number;
         let cursor = row.state.cursor;
@@ -124,6 +123,26 @@ impl Oracle {
         }
         for what in wrong {
             self.complain(moment, format!("1: s{number:02}: {what}"));
+        }
+    }
+
+    /// Where ticks hang on runs no walk knows them, but there is always one to come.
+    fn audit_hanging(&mut self, moment: Moment, row: &ScheduleRow) {
+        let Some(known) = self.schedules.get(&row.key) else { return };
+        let hangs = known.present().is_floating() && row.state.status == Status::Active;
+        let is_open = |seen: &Seen| seen.schedule == row.key && !seen.status.is_terminal();
+        let is_over = hangs && row.next_run_at.is_none() && !self.runs.values().any(is_open);
+        let last = known.rows.last().copied().filter(|_| is_over && self.is_calm(moment));
+        let is_stuck = last.is_some() && last == known.hung_on;
+        let (number, new) = (known.present().number, known.rows.range(known.counted_through + 1..).count());
+        self.ticks += new as u64;
+        let through = floor(row.state.cursor.decided_through);
+        if let Some(known) = self.schedules.get_mut(&row.key) {
+            known.counted_through = known.counted_through.max(through);
+            known.hung_on = last;
+        }
+        if is_stuck {
+            self.complain(moment, format!("1: nothing follows {} of s{number:02}", instant(last.unwrap_or_default())));
         }
     }
 

@@ -50,9 +50,7 @@ impl Oracle {
                 | Reason::CaughtUp { .. }
                 | Reason::CatchUpLimit { .. }
         );
-        // Where ticks hang on runs, one that waited and did not start leaves a stretch behind that is nobody's outage.
-        let hangs = known.sketches.values().any(|sketch| sketch.is_floating());
-        let is_explained = !self.is_calm(moment) || seen.tick <= known.resumed_through || hangs;
+        let is_explained = !self.is_calm(moment) || seen.tick <= known.resumed_through;
         (is_outage && !is_explained).then(|| "L1: it is missed and nothing was wrong".to_owned())
     }
 

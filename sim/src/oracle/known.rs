@@ -71,6 +71,8 @@ pub(super) struct Known {
     pub(super) decided_through: Timestamp,
     /// Upstream runs that it has followed.
     pub(super) followed: BTreeSet<RunKey>,
+    /// The tick after which nothing was to come at the last look, where ticks hang on runs.
+    pub(super) hung_on: Option<i64>,
 }
 
 /// Whether a run takes turns.
@@ -98,6 +100,7 @@ impl Known {
             counted_through: after,
             decided_through: made,
             followed: BTreeSet::new(),
+            hung_on: None,
         }
     }
 

@@ -151,7 +151,9 @@ struct TestTargets {
 fn test_targets(crates: &[Crate]) -> TestTargets {
     let mut targets = TestTargets::default();
     for target in crates.iter().flat_map(|member| &member.targets) {
-        let is_test = target.kind.iter().any(|kind| kind == "test");
+        // What wants a feature of its own has a step of its own.
+        let is_test =
+            target.kind.iter().any(|kind| kind == "test") && target.required_features.is_empty();
         let names = if target.name.starts_with(END_TO_END_PREFIX) {
             &mut targets.end_to_end
         } else if target.name.contains(POSTGRES_PART) {
@@ -191,13 +193,18 @@ mod tests {
 
     #[test]
     fn slow_tests_and_those_with_a_server_are_told_from_the_others_by_name() {
-        let target = |name: &str, kind: &str| Target { name: name.to_owned(), kind: vec![kind.to_owned()] };
+        let target = |name: &str, kind: &str| Target {
+            name: name.to_owned(),
+            kind: vec![kind.to_owned()],
+            required_features: Vec::new(),
+        };
         let targets = vec![
             target("punctual", "bin"),
             target("e2e_kill", "test"),
             target("conformance_postgres", "test"),
             target("cli", "test"),
             target("cli", "test"),
+            Target { required_features: vec!["switches".to_owned()], ..target("eyes", "test") },
         ];
         let member = Crate {
             name: "punctual".to_owned(),

@@ -1,5 +1,6 @@
 -- Schedules that want planning, those that wait longest first.
-SELECT schedule, org, version, planned_through, decided_through, admitted, anchor_start, anchor_finish, plan_at
+SELECT schedule, org, version, planned_through, decided_through, admitted, anchor_start, anchor_finish, plan_at,
+       CASE WHEN next_tick IS NULL THEN plan_at END
 FROM schedule_state
 WHERE plan_at <= ?1 AND (?2 IS NULL OR shard IN (SELECT value FROM json_each(?2)))
 ORDER BY plan_at

@@ -79,6 +79,8 @@ macro_rules! conformance {
                 instants_read_back_as_they_were_written,
                 every_tick_has_exactly_one_entry,
                 the_planner_is_told_what_is_outstanding,
+                nothing_is_missed_while_a_tick_waits_to_start,
+                a_missed_tick_is_followed_by_the_next_one,
             }
             admit {
                 a_due_row_is_admitted_under_the_fence,

@@ -1,6 +1,8 @@
 //! Plans: guarded by the cursor and the version they were made on, one entry per tick.
 
-use punctual_plan::{Basis, CatchUp, Jitter, JitterMode, Origin, Outcome, Recorded, Span, audit_ledger};
+use punctual_plan::{
+    Basis, CatchUp, Jitter, JitterMode, Origin, Outcome, Overlap, Recorded, RunStatus, Span, Status, audit_ledger,
+};
 use punctual_time::{Anchor, Weekdays};
 
 use super::Backend;
@@ -331,4 +333,49 @@ pub async fn the_planner_is_told_what_is_outstanding<B: Backend>(backend: &B) {
     let one = batch.ready.iter().find(|ready| ready.definition.name == "one").expect("it wants planning");
     let late: Vec<_> = one.late.iter().map(|row| row.scheduled_for).collect();
     assert_eq!(late, [at("10:01:20"), at("10:01:40")]);
+}
+
+/// Where each tick hangs on the start of the one before, what would have come while that one waited was never a tick:
+/// nobody has missed it.
+pub async fn nothing_is_missed_while_a_tick_waits_to_start<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let floating = every("one", "30s").timing(|timing| timing.anchor = Anchor::LastStart);
+    let schedule = floating.policy(|policy| {
+        policy.overlap = Overlap::Queue;
+        policy.start_deadline = Some(seconds(300));
+        policy.grace = seconds(1);
+    });
+    let schedule = stage.create(schedule, at("10:00:00")).await;
+    stage.trigger(schedule, "now", at("10:00:29")).await;
+    stage.admit(at("10:00:29")).await;
+    let tick = stage.admit(at("10:00:30")).await[0];
+    assert_eq!(stage.run(tick).await.run.state.status(), RunStatus::Waiting);
+    stage.admit(at("10:05:31")).await;
+    assert_eq!(stage.run(tick).await.run.state.status(), RunStatus::Skipped);
+    assert_eq!(stage.plan(at("10:05:31")).await, [Commit::Done]);
+    let ticks = stage.runs("one").await;
+    let ticks: Vec<_> = ticks.iter().filter(|row| row.run.origin == Origin::Tick).collect();
+    assert_eq!(ticks.len(), 2, "{}", stage.ledger("one").await);
+    assert_eq!(ticks[1].run.scheduled_for, at("10:06:00"));
+    assert_eq!(stage.stretches("one").await, [""; 0]);
+}
+
+/// A plan that ends the tick on which the next one hung lets the schedule go on.
+pub async fn a_missed_tick_is_followed_by_the_next_one<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let floating = every("one", "30s").timing(|timing| timing.anchor = Anchor::LastStart);
+    let schedule = floating.policy(|policy| policy.grace = seconds(10));
+    let schedule = stage.create(schedule, at("10:00:00")).await;
+    let now = at("10:10:27");
+    let batch = stage.store.decidable(now, vec![schedule]).await.expect("the store answers");
+    let ready = &batch.ready[0];
+    let plan = punctual_plan::plan(&ready.subject(None), punctual_plan::Window::at(now));
+    assert_eq!(plan.closed.len(), 1, "its only row is too late: {plan:?}");
+    let (definition, from) = (std::sync::Arc::clone(&ready.definition), ready.cursor);
+    let commit = PlanCommit { schedule, org: ready.org, definition, from, plan };
+    assert_eq!(stage.commit(vec![commit], now).await, [Commit::Done]);
+    assert_eq!(stage.row("one").await.state.status, Status::Active);
+    stage.plan(now).await;
+    let last = stage.runs("one").await.pop().expect("it has rows");
+    assert_eq!((last.run.scheduled_for, last.run.state.status()), (at("10:10:30"), RunStatus::Scheduled));
 }

@@ -78,7 +78,7 @@ impl Data {
     pub(super) fn seal_audit(&mut self, limit: usize) -> Vec<SealedThrough> {
         let mut heads: BTreeMap<OrgKey, (i64, i64, String)> =
             self.orgs.keys().map(|org| (*org, self.last_seal(*org))).collect();
-        let first = heads.values().map(|(_, seq, _)| *seq).min().unwrap_or_default();
+        let first = self.sealed_through;
         let (mut sealed, mut unsealed): (usize, BTreeMap<OrgKey, u64>) = (0, BTreeMap::new());
         let mut seals = Vec::new();
         for (seq, event) in self.events.range(first + 1..) {
@@ -91,6 +91,7 @@ impl Data {
                 continue;
             }
             sealed += 1;
+            self.sealed_through = *seq;
             let before = if holds(Rule::SealInOrder) { head.2.as_str() } else { "" };
             let hash = event.sealable(*seq).hash(before);
             *head = (head.0 + 1, *seq, hash.clone());

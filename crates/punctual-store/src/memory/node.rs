@@ -94,11 +94,12 @@ impl Data {
         for surplus in own.split_off(own.len().min(share)) {
             self.shard_leases.remove(&surplus);
         }
-        for shard in 0..SHARDS {
-            if own.len() < share && !self.shard_leases.contains_key(&shard) {
-                self.shard_leases.insert(shard, (fence, fence.0));
-                own.push(shard);
-            }
+        let missing = share - own.len();
+        let free = (0..SHARDS).filter(|shard| missing > 0 && !self.shard_leases.contains_key(shard));
+        let free: Vec<u16> = free.take(missing).collect();
+        for shard in free {
+            self.shard_leases.insert(shard, (fence, fence.0));
+            own.push(shard);
         }
         own.sort_unstable();
         if count == 1 { Shards::All } else { Shards::Some(own) }

@@ -6,9 +6,10 @@ use crate::{OutboxRow, Scope};
 
 impl Data {
     pub(super) fn sequence_outbox(&mut self) -> u64 {
-        let new: Vec<i64> =
-            self.outbox.iter().filter(|(_, row)| row.position.is_none()).map(|(seq, _)| *seq).collect();
-        for seq in &new {
+        // Places are given in the order of writing, so what has none yet stands at the end.
+        let new = self.outbox.iter().rev().take_while(|(_, row)| row.position.is_none());
+        let new: Vec<i64> = new.map(|(seq, _)| *seq).collect();
+        for seq in new.iter().rev() {
             self.position_last += 1;
             if let Some(row) = self.outbox.get_mut(seq) {
                 row.position = Some(self.position_last);

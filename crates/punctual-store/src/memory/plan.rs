@@ -94,6 +94,7 @@ impl Data {
             cursor: state.cursor,
             late,
             outstanding: self.outstanding(schedule, definition),
+            hung_until: state.plan_at.filter(|_| state.next_tick.is_none()),
         }))
     }
 
@@ -132,6 +133,10 @@ impl Data {
             return Commit::Stale;
         }
         self.write_plan(commit.schedule, &commit.plan, moment);
+        // A plan that ended the row on which the next tick hung has yet to find that tick.
+        if !commit.plan.closed.is_empty() {
+            self.float(commit.schedule, moment.now);
+        }
         self.exhaust(commit.schedule, moment.now);
         Commit::Done
     }

@@ -42,6 +42,11 @@ struct Step {
 }
 
 impl Step {
+    /// Whether a tick is so old that its row may go.
+    fn is_past(&self, tick: Timestamp) -> bool {
+        self.is_older(tick, self.retention.runs.min(self.retention.failures))
+    }
+
     fn is_older(&self, at: Timestamp, kept: SignedDuration) -> bool {
         self.now.duration_since(at) > kept
     }
@@ -71,9 +76,14 @@ impl Data {
 
     fn retain_schedule(&mut self, schedule: ScheduleKey, step: &mut Step) -> u64 {
         let from = (schedule, Timestamp::MIN, RunKey(i64::MIN));
-        let rows = self.history.range(from..=(schedule, Timestamp::MAX, RunKey(i64::MAX)));
-        let rows: Vec<RunKey> = rows.map(|(_, _, key)| *key).collect();
-        let mut excess = rows.len().saturating_sub(step.retention.runs_per_schedule as usize);
+        let all = || self.history.range(from..=(schedule, Timestamp::MAX, RunKey(i64::MAX)));
+        // Those of one schedule are counted only where all together are too many for one.
+        let kept = step.retention.runs_per_schedule as usize;
+        let mut excess = if self.history.len() > kept { all().count().saturating_sub(kept) } else { 0 };
+        let newest = excess;
+        let is_candidate = |place: usize, tick: Timestamp| place < newest || step.is_past(tick);
+        let rows = all().enumerate().take_while(|(place, (_, tick, _))| is_candidate(*place, *tick));
+        let rows: Vec<RunKey> = rows.map(|(_, (_, _, key))| *key).collect();
         let (mut digest, mut gone): (Option<Digest>, u64) = (None, 0);
         for key in rows {
             let run = &self.runs[&key];

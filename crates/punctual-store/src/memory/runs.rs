@@ -157,8 +157,8 @@ impl Data {
                 stats.unplanned += u64::from(is_behind);
             }
         }
-        let is_open = |run: &&RunRecord| scope.covers(run.org) && !run.status.is_terminal();
-        for run in self.runs.values().filter(is_open) {
+        let open = self.unended.iter().filter_map(|(_, key)| self.runs.get(key));
+        for run in open.filter(|run| scope.covers(run.org)) {
             *stats.runs.entry(run.status.name().to_owned()).or_default() += 1;
         }
         stats

@@ -42,6 +42,7 @@ struct Wanting {
     org: OrgKey,
     version: i64,
     plan_at: i64,
+    hung_until: Option<Timestamp>,
     state: State,
 }
 
@@ -61,6 +62,7 @@ fn read_wanting(row: &Row) -> Result<Wanting, Error> {
         org: OrgKey(col(row, 1)?),
         version: col(row, 2)?,
         plan_at: col(row, 3)?,
+        hung_until: micros(9)?,
         state,
     })
 }
@@ -154,6 +156,7 @@ impl Postgres {
                 cursor: want.state.cursor,
                 late: late.remove(&want.schedule).unwrap_or_default(),
                 outstanding: outstanding.get(&want.schedule).map_or(0, |ticks| ticks.of(definition)),
+                hung_until: want.hung_until,
             });
         }
         Ok(batch)

@@ -7,6 +7,7 @@ use punctual_plan::{Cursor, LateRow, OrgKey, Plan, Reason, Schedule, ScheduleKey
 use punctual_time::Timing;
 
 use crate::Error;
+use crate::stored::is_floating;
 
 /// Schedules that want planning.
 #[derive(Clone, Debug, Default)]
@@ -36,16 +37,21 @@ pub struct Plannable {
     pub late: Vec<LateRow>,
     /// Its rows that are armed or in flight.
     pub outstanding: usize,
+    /// Where each tick hangs on the run before it: until when nothing could follow, because one had not started, or had
+    /// not ended. Nobody has missed what would have been a tick meanwhile.
+    pub hung_until: Option<Timestamp>,
 }
 
 impl Plannable {
     /// What `plan` needs to know of it.
     pub fn subject(&self, slept: Option<Reason>) -> Subject<'_> {
+        let hung_until = self.hung_until.filter(|_| is_floating(&self.definition));
+        let planned_through = hung_until.map_or(self.cursor.planned_through, |hung| self.cursor.planned_through.max(hung));
         Subject {
             id: self.definition.id,
             timing: &self.timing,
             policy: &self.definition.policy,
-            cursor: self.cursor,
+            cursor: Cursor { planned_through, ..self.cursor },
             late: &self.late,
             outstanding: self.outstanding,
             slept,
@@ -71,6 +77,7 @@ impl Plannable {
             cursor: state.cursor,
             late: Vec::new(),
             outstanding: 0,
+            hung_until: None,
         })
     }
 }

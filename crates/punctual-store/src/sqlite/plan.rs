@@ -71,6 +71,7 @@ struct StateRow {
     admitted: u64,
     anchors: Anchors,
     plan_at: i64,
+    hung_until: Option<Timestamp>,
 }
 
 fn read_state(row: &Row<'_>) -> Result<StateRow, Error> {
@@ -82,6 +83,7 @@ fn read_state(row: &Row<'_>) -> Result<StateRow, Error> {
         admitted: column(row, 5)?,
         anchors: Anchors { start: maybe_instant(row, 6)?, finish: maybe_instant(row, 7)? },
         plan_at: column(row, 8)?,
+        hung_until: maybe_instant(row, 9)?,
     })
 }
 
@@ -92,8 +94,8 @@ fn ready(db: &Db, state: &StateRow, now: Timestamp) -> Result<Option<Plannable>,
     timing.last = state.anchors.last(timing.anchor);
     let late = late_rows(db, state, &definition, now)?;
     let outstanding = outstanding(db, state.schedule, &timing)?;
-    let (schedule, org, cursor) = (state.schedule, state.org, state.cursor);
-    Ok(Some(Plannable { schedule, org, definition, timing, cursor, late, outstanding }))
+    let StateRow { schedule, org, cursor, hung_until, .. } = *state;
+    Ok(Some(Plannable { schedule, org, definition, timing, cursor, late, outstanding, hung_until }))
 }
 
 /// The ticks whose start, or whose end, the next one hangs on.
