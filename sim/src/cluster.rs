@@ -89,7 +89,15 @@ impl Cluster {
     }
 
     /// Kills a node, if it runs.
-    pub(crate) async fn crash(&mut self, node: usize) {
+    pub(crate) async fn kill(&mut self, node: usize) {
+        if self.is_up(node) {
+            self.hub.state().totals.count("crash");
+        }
+        self.reap(node).await;
+    }
+
+    /// Ends a process for good.
+    async fn reap(&mut self, node: usize) {
         let Some(process) = self.machines[node].process.take() else { return };
         process.serving.abort();
         if let Err(error) = process.serving.await
@@ -157,7 +165,7 @@ impl Cluster {
         let ended = |machine: &Machine| machine.process.as_ref().is_some_and(|one| one.serving.is_finished());
         let gone: Vec<usize> = (0..self.machines.len()).filter(|node| ended(&self.machines[*node])).collect();
         for node in &gone {
-            self.crash(*node).await;
+            self.reap(*node).await;
         }
         gone
     }

@@ -1,13 +1,14 @@
 //! Tells stories: one by its seed, or many on all cores.
 //!
-//! `punctual-sim SEED`, or `punctual-sim --seeds A..B [--store memory|sqlite] [--days N] [--threads N]`.
+//! `punctual-sim SEED`, or `punctual-sim --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N]
+//! [--progress SECONDS]`.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
 
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use punctual_sim::{Keeping, Measure, Story, Totals, brief, shrink, story, tell};
 
@@ -24,7 +25,8 @@ struct Asked {
     store: Store,
     measure: Measure,
     threads: usize,
-    progress: Option<u64>,
+    /// How often it is said how far it has come.
+    progress: Option<Duration>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -90,7 +92,7 @@ fn parse(words: &[String]) -> Result<Asked, String> {
             }
             "--days" => asked.measure = Measure::Days(u32::try_from(number(value()?)?).unwrap_or(u32::MAX)),
             "--threads" => asked.threads = usize::try_from(number(value()?)?).unwrap_or(1).max(1),
-            "--progress" => asked.progress = Some(number(value()?)?),
+            "--progress" => asked.progress = Some(Duration::from_secs(number(value()?)?)),
             seed => {
                 asked.from = number(seed)?;
                 asked.to = asked.from.saturating_add(1);
@@ -104,45 +106,63 @@ fn number(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("`{text}` is not a number"))
 }
 
+/// What all threads share.
+struct Shared<'a> {
+    asked: &'a Asked,
+    begun: Instant,
+    next: AtomicU64,
+    is_over: AtomicBool,
+    sum: Mutex<Sum>,
+}
+
+#[derive(Default)]
+struct Sum {
+    totals: Totals,
+    /// When it was said last how far it has come.
+    said: Duration,
+    failed: Option<(u64, Vec<String>)>,
+}
+
+impl Shared<'_> {
+    /// Tells stories until there are no more, or one has failed.
+    fn work(&self) {
+        while !self.is_over.load(Ordering::Relaxed) {
+            let seed = self.next.fetch_add(1, Ordering::Relaxed);
+            if seed >= self.asked.to {
+                return;
+            }
+            let told = tell(&self.asked.story(seed));
+            let mut sum = self.sum.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            sum.totals.add(&told.totals);
+            let passed = self.begun.elapsed();
+            if self.asked.progress.is_some_and(|every| passed >= sum.said + every) {
+                sum.said = passed;
+                println!("{:>7.0} s, seed {seed}: {}", passed.as_secs_f64(), sum.totals.brief());
+            }
+            if !told.broken.is_empty() {
+                self.is_over.store(true, Ordering::Relaxed);
+                sum.failed.get_or_insert((seed, told.broken));
+            }
+        }
+    }
+}
+
 fn run(asked: &Asked) -> ExitCode {
-    let begun = Instant::now();
-    let (totals, next, is_over) =
-        (Mutex::new(Totals::default()), AtomicU64::new(asked.from), AtomicBool::new(false));
-    let failed = Mutex::new(None);
+    let (begun, next) = (Instant::now(), AtomicU64::new(asked.from));
+    let shared = Shared { asked, begun, next, is_over: AtomicBool::new(false), sum: Mutex::default() };
     std::thread::scope(|scope| {
         for _ in 0..asked.threads {
-            scope.spawn(|| {
-                while !is_over.load(Ordering::Relaxed) {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= asked.to {
-                        return;
-                    }
-                    let told = tell(&asked.story(seed));
-                    let mut totals = totals.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                    totals.add(&told.totals);
-                    if let Some(every) = asked.progress.filter(|every| totals.stories.is_multiple_of(*every))
-                    {
-                        let _ = every;
-                        println!("{:.0} s: {totals}", begun.elapsed().as_secs_f64());
-                    }
-                    if !told.broken.is_empty() {
-                        is_over.store(true, Ordering::Relaxed);
-                        let mut failed = failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-                        failed.get_or_insert((seed, told.broken));
-                    }
-                }
-            });
+            scope.spawn(|| shared.work());
         }
     });
-    let totals = totals.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let failed = failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    report(asked, &totals, begun);
-    match failed {
+    let sum = shared.sum.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    report(asked, &sum.totals, begun);
+    match sum.failed {
         Some((seed, broken)) => {
             complain(asked, seed, &broken);
             ExitCode::FAILURE
         }
-        None => every_kind(asked, &totals),
+        None => every_kind(asked, &sum.totals),
     }
 }
 

@@ -212,7 +212,6 @@ impl Act {
     /// What it is counted as; some are counted by what they cause.
     pub(crate) fn kind(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Crash { .. } => "crash",
             Self::Stop { .. } => "stop",
             Self::Pause { .. } => "pause",
             Self::LoseJournal { .. } => "journal lost",
@@ -222,7 +221,7 @@ impl Act {
             Self::Suspend { .. } => "suspend",
             Self::Away { .. } => "database away",
             Self::Cut { .. } => "node cut off",
-            Self::Flaky { .. } | Self::Slow { .. } | Self::Trouble { .. } => return None,
+            Self::Crash { .. } | Self::Flaky { .. } | Self::Slow { .. } | Self::Trouble { .. } => return None,
             Self::Create(_) => "schedule created",
             Self::Edit(_) => "schedule edited",
             Self::PauseSchedule { .. } => "schedule paused",

@@ -238,7 +238,7 @@ impl<'a> Teller<'a> {
     async fn strike(&mut self, act: &Act) {
         match act {
             Act::Crash { node, down } | Act::LoseJournal { node, down } => {
-                self.cluster.crash(*node).await;
+                self.cluster.kill(*node).await;
                 if matches!(act, Act::LoseJournal { .. }) {
                     self.cluster.lose_journal(*node);
                 }
@@ -333,7 +333,7 @@ impl<'a> Teller<'a> {
                 self.disturb();
             }
             Later::Kill(node) => {
-                self.cluster.crash(node).await;
+                self.cluster.kill(node).await;
                 self.disturb();
             }
             Later::Release(node) => {
@@ -362,7 +362,7 @@ impl<'a> Teller<'a> {
     /// A node is replaced by one with a newer tz database.
     async fn upgrade(&mut self, node: usize) {
         self.cluster.tz_version = "2099z".to_owned();
-        self.cluster.crash(node).await;
+        self.cluster.kill(node).await;
         self.cluster.start(node);
         self.disturb();
     }
@@ -387,11 +387,11 @@ impl<'a> Teller<'a> {
             self.last_look();
         }
         let simulated = self.began.elapsed();
+        let mut totals = self.hub.state().totals.clone();
         for node in 0..self.story.nodes {
-            self.cluster.crash(node).await;
+            self.cluster.kill(node).await;
         }
         let state = self.hub.state();
-        let mut totals = state.totals.clone();
         (totals.stories, totals.simulated) = (1, simulated);
         (totals.ticks, totals.starts) = (state.oracle.ticks, state.oracle.starts);
         Told { totals, broken: state.oracle.broken().to_vec() }

@@ -45,6 +45,20 @@ impl Totals {
         self.simulated += other.simulated;
     }
 
+    /// How much it is, in a line.
+    pub fn brief(&self) -> String {
+        let days = self.simulated.as_secs_f64() / 86_400.0;
+        format!(
+            "{} stories, {days:.1} days ({:.2} cluster-years), {} crashes, {} ticks checked, {} admissions judged, {} launches seen",
+            self.stories,
+            days / 365.25,
+            self.of("crash"),
+            self.ticks,
+            self.starts,
+            self.launches
+        )
+    }
+
     /// The kinds of faults that never happened.
     pub fn missing(&self) -> Vec<&'static str> {
         KINDS.iter().copied().filter(|kind| self.of(kind) == 0).collect()
@@ -53,16 +67,7 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let days = self.simulated.as_secs_f64() / 86_400.0;
-        writeln!(
-            f,
-            "{} stories, {days:.1} days ({:.2} cluster-years), {} ticks checked, {} admissions judged, {} launches seen",
-            self.stories,
-            days / 365.25,
-            self.ticks,
-            self.starts,
-            self.launches
-        )?;
+        writeln!(f, "{}", self.brief())?;
         for kind in KINDS {
             writeln!(f, "  {kind:<24} {:>12}", self.of(kind))?;
         }

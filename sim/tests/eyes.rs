@@ -49,12 +49,30 @@ macro_rules! behaviour {
     };
 }
 
-/// The rules that no story can see broken, and the behaviour that does: a person's change is one moment in a story, and
-/// every node of it has the same rules of the zones.
+/// The rules that no story can see broken, and the behaviour that does: a person's change is one moment in a story,
+/// every node of it has the same rules of the zones, and there is one org in it, without limits.
 fn guarded_by_the_suite(rule: Rule) -> Option<Behaviour> {
     Some(match rule {
         Rule::ChangeGuard => behaviour!(race::an_edit_and_a_plan_do_not_both_count),
         Rule::OlderRulesDoNotPlan => behaviour!(node::an_older_tz_database_does_not_plan),
+        Rule::FirstWindow => behaviour!(plan::a_created_schedule_has_its_first_window_armed),
+        Rule::BackfillBeside => behaviour!(change::a_backfill_stands_beside_the_tick),
+        Rule::NoLostWake => behaviour!(race::a_wait_for_what_has_ended_is_due_at_once),
+        Rule::ProbeClaim => behaviour!(claim::a_probe_is_not_taken_twice),
+        Rule::PlaceClaim => behaviour!(claim::a_place_under_a_limit_is_not_taken_twice),
+        Rule::TurnsByOrg => behaviour!(admit::due_rows_are_taken_in_turns_by_org),
+        Rule::OneBadRow => behaviour!(admit::one_bad_row_never_fails_a_batch),
+        Rule::MessageWithAdmission => behaviour!(admit::a_message_is_written_with_its_admission),
+        Rule::FailedUpstream => behaviour!(admit::a_failed_upstream_ends_the_wait),
+        Rule::RetryKeepsItsTurn => behaviour!(effect::a_retry_keeps_its_turn_in_a_queue),
+        Rule::RightQueue => behaviour!(queue::a_worker_takes_from_its_own_queue),
+        Rule::LateSuccess => behaviour!(settle::a_late_success_of_an_older_attempt_closes_the_run),
+        Rule::TokenOfTheAttempt => behaviour!(executor::each_attempt_has_a_token_of_its_own),
+        Rule::TakenIsNotInDoubt => {
+            behaviour!(executor::a_run_that_an_executor_has_taken_is_not_in_doubt)
+        }
+        Rule::UnsealedStay => behaviour!(keep::only_sealed_events_are_removed),
+        Rule::OrgsApart => behaviour!(isolation::lists_show_nothing_of_another_org),
         _ => return None,
     })
 }

@@ -156,5 +156,9 @@ pub fn change(before: &Before<'_>, change: &Change, now: Timestamp) -> Changed {
 /// The subject's cursor stands where the pause began; `status` is the one that ends.
 pub fn resume(subject: &Subject<'_>, status: &Status, window: Window) -> Plan {
     let slept = status.reason(subject.cursor.planned_through);
-    plan(&Subject { slept, ..subject.clone() }, window)
+    let cursor = match holds(Rule::PauseIsAccounted) {
+        true => subject.cursor,
+        false => Cursor::starting(window.now.max(subject.cursor.decided_through)),
+    };
+    plan(&Subject { slept, cursor, ..subject.clone() }, window)
 }

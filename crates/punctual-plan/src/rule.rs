@@ -103,6 +103,42 @@ named! {
         SealInOrder = "seal_in_order",
         /// A schedule whose runs are used up plans nothing more.
         SpentPlansNothing = "spent_plans_nothing",
+        /// The last run of a schedule takes away what is armed beyond it.
+        SpentDisarms = "spent_disarms",
+        /// Making a schedule arms its first window.
+        FirstWindow = "first_window",
+        /// The ticks of a pause are decided when it ends.
+        PauseIsAccounted = "pause_is_accounted",
+        /// A backfill stands beside the tick, not in its place.
+        BackfillBeside = "backfill_beside",
+        /// Who begins to wait for what has happened meanwhile is looked at again.
+        NoLostWake = "no_lost_wake",
+        /// An upstream tick that failed ends the wait for it at once.
+        FailedUpstream = "failed_upstream",
+        /// A breaker that is half open lets one run through, by a claim.
+        ProbeClaim = "probe_claim",
+        /// A place under the limits of an org is taken by a claim.
+        PlaceClaim = "place_claim",
+        /// Due rows are taken in turns by org.
+        TurnsByOrg = "turns_by_org",
+        /// One bad row never fails a batch.
+        OneBadRow = "one_bad_row",
+        /// A message is written with the admission of its run.
+        MessageWithAdmission = "message_with_admission",
+        /// In a queue a run that is to be tried again keeps its turn.
+        RetryKeepsItsTurn = "retry_keeps_its_turn",
+        /// A worker gets runs of its own queue only.
+        RightQueue = "right_queue",
+        /// A late success of any attempt closes an open run.
+        LateSuccess = "late_success",
+        /// Whoever took an attempt reports by the token of that attempt.
+        TokenOfTheAttempt = "token_of_the_attempt",
+        /// A run that somebody has taken is not in doubt when its node dies.
+        TakenIsNotInDoubt = "taken_is_not_in_doubt",
+        /// Retention removes no event that is not sealed.
+        UnsealedStay = "unsealed_stay",
+        /// No org sees anything of another.
+        OrgsApart = "orgs_apart",
     }
 }
 

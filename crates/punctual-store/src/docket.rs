@@ -111,7 +111,8 @@ fn may_report(run: &Standing, report: &Report) -> bool {
     }
     let is_over = run.status.is_terminal();
     let is_present = report.attempt == run.attempt && (run.status.is_in_flight() || is_over);
-    let is_late_success = report.attempt <= run.attempt && report.outcome == Outcome::Succeeded;
+    let is_success = report.outcome == Outcome::Succeeded && holds(Rule::LateSuccess);
+    let is_late_success = is_success && report.attempt <= run.attempt;
     match &report.token {
         AttemptToken::Node(fence) => {
             let is_held = run.fence == Some(*fence) || !holds(Rule::FenceOfTheRow);
@@ -119,7 +120,7 @@ fn may_report(run: &Standing, report: &Report) -> bool {
         }
         AttemptToken::Holder(token) => {
             let is_held = run.tokens.iter().any(|(number, held)| *number == report.attempt && held == token);
-            is_held && (is_present || is_late_success)
+            (is_held || !holds(Rule::TokenOfTheAttempt)) && (is_present || is_late_success)
         }
     }
 }

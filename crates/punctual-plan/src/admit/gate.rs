@@ -153,7 +153,8 @@ impl Gate<'_> {
             Some(_) => None,
         };
         // One that can no more succeed ends the wait at once, whatever the others do.
-        if let Some(reason) = self.row.upstream.iter().find_map(ended) {
+        let ended = self.row.upstream.iter().find_map(ended);
+        if let Some(reason) = ended.filter(|_| holds(Rule::FailedUpstream)) {
             return Some(Verdict::Skip(reason));
         }
         let is_pending = |upstream: &&crate::Upstream| {
@@ -169,7 +170,8 @@ impl Gate<'_> {
         let is_other = |run: &&RunKey| **run != self.row.run;
         // A retry keeps its turn before those that wait.
         let behind_others = is_queue && !self.row.is_retry();
-        let retrying = self.standing.retrying.iter().find(is_other).filter(|_| behind_others);
+        let keeps_turn = behind_others && holds(Rule::RetryKeepsItsTurn);
+        let retrying = self.standing.retrying.iter().find(is_other).filter(|_| keeps_turn);
         let earlier = self.traffic.waiting.first().filter(is_other).filter(|_| behind_others);
         self.traffic.in_flight.first().or(retrying).or(earlier).copied()
     }
@@ -301,10 +303,11 @@ impl Gate<'_> {
         let guard = policy.guard.clone().filter(|_| holds(Rule::GuardClaim));
         claims.extend(guard.map(|key| Claim::Guard(self.row.org, key)));
         claims.extend(
-            (self.passage() == Passage::Probe)
+            (self.passage() == Passage::Probe && holds(Rule::ProbeClaim))
                 .then(|| Claim::Probe(self.row.org, self.standing.target.clone())),
         );
-        claims.extend(self.world.orgs.contains_key(&self.row.org).then_some(Claim::Place(self.row.org)));
+        let has_limits = self.world.orgs.contains_key(&self.row.org) && holds(Rule::PlaceClaim);
+        claims.extend(has_limits.then_some(Claim::Place(self.row.org)));
         let is_counted = self.is_planned() && !self.row.is_retry();
         let counted = self.standing.runs_left.filter(|_| is_counted && holds(Rule::MaxRunsInAdmission));
         claims.extend(counted.map(|runs| Claim::MaxRuns(self.row.schedule, runs.max)));

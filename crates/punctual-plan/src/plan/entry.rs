@@ -24,6 +24,9 @@ pub struct Plan {
     pub next_tick: Option<Timestamp>,
     /// When the next window wants planning: half a window before that tick may fire.
     pub plan_at: Option<Timestamp>,
+    /// Whether the next tick is not known because it hangs on one that has yet to start, or to end. Whoever writes the
+    /// plan looks whether it still has.
+    pub is_hanging: bool,
 }
 
 impl Plan {
@@ -37,6 +40,7 @@ impl Plan {
             cursor,
             next_tick: None,
             plan_at: None,
+            is_hanging: false,
         }
     }
 

@@ -33,6 +33,13 @@ impl Cursor {
     pub fn starting(now: Timestamp) -> Self {
         Self { planned_through: now, decided_through: now }
     }
+
+    /// Where each tick hangs on the run before it: the cursor with nothing planned before the instant at which the next
+    /// one could follow. What would have been a tick before it was none, and nobody has missed it.
+    pub fn free_from(self, instant: Option<Timestamp>) -> Self {
+        let planned_through = instant.map_or(self.planned_through, |free| self.planned_through.max(free));
+        Self { planned_through, ..self }
+    }
 }
 
 /// What [`plan`] needs to know of a schedule.
@@ -126,13 +133,15 @@ pub fn plan(subject: &Subject<'_>, window: Window) -> Plan {
     let is_hanging = subject.is_floating() && subject.outstanding > 0 && subject.late.is_empty();
     let is_spent = subject.timing.is_exhausted() && holds(Rule::SpentPlansNothing);
     if is_spent || is_hanging {
+        plan.is_hanging = is_hanging && !is_spent;
         return plan;
     }
     let moment = Moment { at, pace: window.pace };
     if late::decide(subject, moment, &mut plan) == late::Extent::Whole {
         arm::arm(subject, moment, &mut plan);
     }
-    if !(subject.is_floating() && (subject.outstanding > 0 || plan.fires())) {
+    plan.is_hanging = subject.is_floating() && (subject.outstanding > 0 || plan.fires());
+    if !plan.is_hanging {
         plan.next_tick = subject.timing.planned_after(plan.cursor.planned_through);
     }
     plan.plan_at = plan.next_tick.map(|next| {

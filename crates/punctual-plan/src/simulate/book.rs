@@ -106,11 +106,13 @@ impl Book {
         let Some(timing) = at.timing.as_ref().filter(|_| at.is_active() && at.spent_at.is_none()) else {
             return;
         };
+        let floats = at.floats_on(Anchor::LastStart) || at.floats_on(Anchor::LastFinish);
+        let free_from = at.plan_at.filter(|_| floats && at.next_tick.is_none());
         let subject = Subject {
             id: at.schedule.id,
             timing,
             policy: &at.schedule.policy,
-            cursor: at.state.cursor,
+            cursor: at.state.cursor.free_from(free_from),
             late: &late,
             outstanding: self.outstanding(desk),
             slept: None,
@@ -202,7 +204,9 @@ impl Book {
         at.ranges.extend(plan.ranges.into_iter().map(|range| RangeRecord { range, version, recorded_at }));
         at.state.cursor = plan.cursor;
         at.next_tick = plan.next_tick;
-        self.plan_next(desk, plan.plan_at);
+        // A plan that ended the row on which the next tick hung has yet to find that tick.
+        let is_free = plan.is_hanging && self.outstanding(desk) == 0;
+        self.plan_next(desk, if is_free { Some(self.now) } else { plan.plan_at });
     }
 
     /// Says when a schedule wants planning.

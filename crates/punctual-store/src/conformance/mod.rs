@@ -81,6 +81,7 @@ macro_rules! conformance {
                 the_planner_is_told_what_is_outstanding,
                 nothing_is_missed_while_a_tick_waits_to_start,
                 a_missed_tick_is_followed_by_the_next_one,
+                a_plan_that_waits_for_what_has_ended_goes_on,
             }
             admit {
                 a_due_row_is_admitted_under_the_fence,

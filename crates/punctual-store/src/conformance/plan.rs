@@ -379,3 +379,23 @@ pub async fn a_missed_tick_is_followed_by_the_next_one<B: Backend>(backend: &B) 
     let last = stage.runs("one").await.pop().expect("it has rows");
     assert_eq!((last.run.scheduled_for, last.run.state.status()), (at("10:10:30"), RunStatus::Scheduled));
 }
+
+/// A plan that waits for the end of a run which has ended before it was written does not wait for ever.
+pub async fn a_plan_that_waits_for_what_has_ended_goes_on<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let floating = every("one", "30s").timing(|timing| timing.anchor = Anchor::LastFinish);
+    let schedule = stage.create(floating, at("10:00:00")).await;
+    let run = stage.admit(at("10:00:30")).await[0];
+    let batch = stage.store.decidable(at("10:00:31"), vec![schedule]).await.expect("the store answers");
+    let ready = &batch.ready[0];
+    let plan = punctual_plan::plan(&ready.subject(None), punctual_plan::Window::at(at("10:00:31")));
+    assert!(plan.is_hanging && plan.next_tick.is_none(), "{plan:?}");
+    stage.settle(run, Outcome::Succeeded, at("10:00:32")).await;
+    let (definition, from) = (std::sync::Arc::clone(&ready.definition), ready.cursor);
+    let commit = PlanCommit { schedule, org: ready.org, definition, from, plan };
+    assert_eq!(stage.commit(vec![commit], at("10:00:33")).await, [Commit::Done]);
+    assert_eq!(stage.row("one").await.state.status, Status::Active);
+    stage.plan(at("10:00:33")).await;
+    let last = stage.runs("one").await.pop().expect("it has rows");
+    assert_eq!(last.run.scheduled_for, at("10:01:02"));
+}

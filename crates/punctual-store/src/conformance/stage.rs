@@ -189,6 +189,7 @@ impl<S: Store> Stage<S> {
             cursor,
             next_tick: None,
             plan_at: None,
+            is_hanging: false,
         };
         let changed = Changed { removed: Vec::new(), cancelled: Vec::new(), plan: nothing };
         let ticks = timing(&row.definition, &row.state);

@@ -57,6 +57,10 @@ impl Data {
             match self.due_row(key) {
                 Ok(row) => batch.rows.extend(row),
                 Err(error) => {
+                    if !holds(Rule::OneBadRow) {
+                        batch.rows.clear();
+                        break;
+                    }
                     let schedule = self.runs.get(&key).map(|run| run.schedule);
                     let illegible = |schedule| Illegible { run: key, schedule, error };
                     batch.unreadable.extend(schedule.map(illegible));
@@ -235,7 +239,7 @@ impl Data {
         });
         self.count_start(run, now);
         let launch = Launchable { attempt, ..commit.row.launch.clone() };
-        if let Some(letter) = letter_of(&launch, now) {
+        if let Some(letter) = letter_of(&launch, now).filter(|_| holds(Rule::MessageWithAdmission)) {
             self.send(&launch, letter, now);
         }
         let max = commit.admission.claims.iter().find_map(|claim| match claim {
@@ -285,7 +289,8 @@ impl Data {
 
     /// The last of its runs was admitted: what is armed beyond it goes.
     fn spend(&mut self, schedule: ScheduleKey, max: u64, now: Timestamp) {
-        if self.states.get(&schedule).is_none_or(|state| state.counters.admitted < max) {
+        let is_over = self.states.get(&schedule).is_some_and(|state| state.counters.admitted >= max);
+        if !is_over || !holds(Rule::SpentDisarms) {
             return;
         }
         let ahead = self.unended_of(schedule);
@@ -307,7 +312,7 @@ impl Data {
             since: to_microsecond(waiting.since),
             deadline: to_microsecond(waiting.deadline),
         };
-        let is_over = self.is_over(run, &waiting.wait, now);
+        let is_over = self.is_over(run, &waiting.wait, now) && holds(Rule::NoLostWake);
         let look_at = to_microsecond(if is_over { now } else { wait_look_at(&waiting, now) });
         self.change_run(run, |row| {
             row.status = RunStatus::Waiting;
@@ -393,9 +398,9 @@ fn interleave(by_org: &mut BTreeMap<OrgKey, VecDeque<RunKey>>, limit: usize) -> 
     while chosen.len() < limit {
         let before = chosen.len();
         for keys in by_org.values_mut() {
-            if chosen.len() < limit {
-                chosen.extend(keys.pop_front());
-            }
+            let turn = if holds(Rule::TurnsByOrg) { 1 } else { keys.len() };
+            let turn = turn.min(keys.len()).min(limit - chosen.len());
+            chosen.extend(keys.drain(..turn));
         }
         if chosen.len() == before {
             break;

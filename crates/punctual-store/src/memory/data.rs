@@ -338,7 +338,9 @@ impl Data {
 }
 
 pub(super) fn identity(record: &RunRecord) -> Identity {
-    (record.scheduled_for, record.org, record.schedule, record.origin.name(), record.nonce.clone())
+    let is_beside = record.origin != Origin::Backfill || holds(Rule::BackfillBeside);
+    let origin = if is_beside { record.origin } else { Origin::Tick };
+    (record.scheduled_for, record.org, record.schedule, origin.name(), record.nonce.clone())
 }
 
 /// The place of a run that workers may take.

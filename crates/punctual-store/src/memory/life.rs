@@ -159,12 +159,15 @@ impl Data {
             };
             self.ranges.entry((schedule, range.first)).or_insert(record);
         }
+        // What the next tick hung on may have started or ended since the plan was made, or by the plan itself.
+        let is_free = plan.is_hanging && self.outstanding(schedule, &definition) == 0;
+        let plan_at = if is_free { Some(moment.now) } else { plan.plan_at };
         self.change_state(schedule, |state| {
             state.cursor.planned_through = to_microsecond(plan.cursor.planned_through);
             state.cursor.decided_through = to_microsecond(plan.cursor.decided_through);
             state.next_tick = plan.next_tick;
             let plans = state.status.is_active() && state.spent_at.is_none();
-            state.plan_at = plan.plan_at.filter(|_| plans).map(to_microsecond);
+            state.plan_at = plan_at.filter(|_| plans).map(to_microsecond);
         });
     }
 

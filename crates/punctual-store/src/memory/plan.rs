@@ -99,7 +99,7 @@ impl Data {
     }
 
     /// The ticks whose start, or whose end, the next one hangs on.
-    fn outstanding(&self, schedule: ScheduleKey, definition: &Schedule) -> usize {
+    pub(super) fn outstanding(&self, schedule: ScheduleKey, definition: &Schedule) -> usize {
         let ticks = self.unended_of(schedule).filter(|(_, run)| run.origin == Origin::Tick);
         if floats_on(definition, Anchor::LastFinish) {
             ticks.count()
@@ -133,10 +133,6 @@ impl Data {
             return Commit::Stale;
         }
         self.write_plan(commit.schedule, &commit.plan, moment);
-        // A plan that ended the row on which the next tick hung has yet to find that tick.
-        if !commit.plan.closed.is_empty() {
-            self.float(commit.schedule, moment.now);
-        }
         self.exhaust(commit.schedule, moment.now);
         Commit::Done
     }

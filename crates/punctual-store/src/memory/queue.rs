@@ -1,6 +1,7 @@
 //! The queue: workers take admitted runs, each under a token of its own.
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Fence, OrgKey, RunKey, RunStatus};
 use sha2::{Digest, Sha256};
 
@@ -16,9 +17,11 @@ impl Data {
             Scope::Org { org, .. } => vec![*org],
         };
         let queue = &worker.queue;
+        let is_own = |of: &String| of == queue || !holds(Rule::RightQueue);
         let places = orgs.iter().flat_map(|org| {
-            let from = (*org, queue.clone(), Timestamp::MIN, RunKey(i64::MIN));
-            self.queued.range(from..=(*org, queue.clone(), Timestamp::MAX, RunKey(i64::MAX)))
+            let first = if holds(Rule::RightQueue) { queue.as_str() } else { "" };
+            let from = (*org, first.to_owned(), Timestamp::MIN, RunKey(i64::MIN));
+            self.queued.range(from..).take_while(|(of, queue, ..)| of == org && is_own(queue))
         });
         let keys: Vec<RunKey> = places.map(|(.., key)| *key).take(worker.limit).collect();
         keys.into_iter().filter_map(|key| self.lease_one(key, worker)).collect()
@@ -101,7 +104,7 @@ impl Scope {
     pub(super) fn covers(&self, other: OrgKey) -> bool {
         match self {
             Self::Engine => true,
-            Self::Org { org, .. } => *org == other,
+            Self::Org { org, .. } => *org == other || !holds(Rule::OrgsApart),
         }
     }
 

@@ -173,7 +173,8 @@ impl Data {
         let mut gone = 0;
         while let Some((seq, event)) = self.events.first_key_value() {
             let is_old = step.is_older(event.at, step.retention.audit);
-            if !is_old || !self.sealed_seqs.contains_key(seq) {
+            let is_sealed = self.sealed_seqs.contains_key(seq) || !holds(Rule::UnsealedStay);
+            if !is_old || !is_sealed {
                 break;
             }
             if step.left == 0 {

@@ -158,7 +158,7 @@ impl Data {
             anchors: punctual_plan::Anchors::default(),
         };
         self.states.insert(key, state);
-        match &made.plan {
+        match made.plan.as_ref().filter(|_| holds(Rule::FirstWindow)) {
             Some(plan) => self.write_plan(key, plan, moment),
             None => self.leave_to_planner(key, moment.now),
         }

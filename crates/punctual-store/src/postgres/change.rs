@@ -125,7 +125,9 @@ impl Postgres {
             self.write_plans(tx, &[planned(plan, version, new.map(Arc::as_ref))], now).await?;
             let is_over = plan.next_tick.is_none() && plan.plan_at.is_none();
             let over = new.filter(|_| is_over).map(|new| Ending::of(change.schedule, new));
-            self.exhaust(tx, over.into_iter().collect(), now).await?;
+            let over: Vec<Ending> = over.into_iter().collect();
+            self.go_on_if_free(tx, if plan.is_hanging { &over[..] } else { &[] }, now).await?;
+            self.exhaust(tx, over, now).await?;
         }
         let mut events = Events::default();
         let about = About { org: stood.org, schedule: Some(change.schedule), run: None };

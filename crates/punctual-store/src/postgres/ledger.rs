@@ -8,10 +8,11 @@ use punctual_plan::{
     EntryState, Event, Noted, OrgKey, Origin, Plan, Reason, RunKey, RunStatus, Schedule, ScheduleKey,
     end_event, plan_events,
 };
+use punctual_time::Anchor;
 
-use super::connection::{Tx, col};
+use super::connection::{Arg, Tx, col};
 use super::{Postgres, sql};
-use crate::stored::is_floating;
+use crate::stored::{floats_on, is_floating};
 use crate::{Actor, Error};
 
 /// States in which nothing was launched yet or anew.
@@ -122,12 +123,15 @@ pub(super) struct Ending {
     has_ticks: i64,
     /// Whether each of its ticks hangs on the one before.
     floats: bool,
+    /// 1 if it hangs on that one's end, not on its start.
+    until_end: i64,
 }
 
 impl Ending {
     pub(super) fn of(schedule: ScheduleKey, definition: &Schedule) -> Self {
         let has_ticks = i64::from(definition.when.timing().is_some());
-        Self { schedule, has_ticks, floats: is_floating(definition) }
+        let until_end = i64::from(floats_on(definition, Anchor::LastFinish));
+        Self { schedule, has_ticks, floats: is_floating(definition), until_end }
     }
 }
 
@@ -230,6 +234,24 @@ impl Postgres {
         if !floating.is_empty() {
             tx.run(sql!("go_on"), &[&floating, &now.as_microsecond(), &"active"]).await?;
         }
+        Ok(())
+    }
+
+    /// Plans schedules anew for which a plan could not know the next tick, if what that hung on has started or ended since.
+    pub(super) async fn go_on_if_free(
+        &self,
+        tx: &Tx,
+        hanging: &[Ending],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        if hanging.is_empty() {
+            return Ok(());
+        }
+        let schedules: Vec<i64> = hanging.iter().map(|one| one.schedule.0).collect();
+        let until_end: Vec<i64> = hanging.iter().map(|one| one.until_end).collect();
+        let arguments: [&dyn Arg; 5] =
+            [&schedules, &now.as_microsecond(), &"active", &until_end, &"tick"];
+        tx.run(sql!("go_on_if_free"), &arguments).await?;
         Ok(())
     }
 

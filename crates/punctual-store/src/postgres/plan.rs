@@ -183,7 +183,8 @@ impl Postgres {
         lock_decided(tx, plans).await?;
         let moved = move_cursors(tx, plans).await?;
         let mut commits = Vec::with_capacity(plans.len());
-        let (mut written, mut over, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut written, mut over) = (Vec::new(), Vec::new());
+        let (mut ended, mut hanging) = (Vec::new(), Vec::new());
         let mut seen = HashSet::new();
         for plan in plans {
             let shard = moved.get(&plan.schedule).filter(|_| seen.insert(plan.schedule));
@@ -193,6 +194,7 @@ impl Postgres {
             let ending = Ending::of(plan.schedule, &plan.definition);
             over.extend(is_over.then_some(ending));
             ended.extend((!plan.plan.closed.is_empty()).then_some(ending));
+            hanging.extend(plan.plan.is_hanging.then_some(ending));
             written.push(Planned {
                 schedule: plan.schedule,
                 org: plan.org,
@@ -204,6 +206,7 @@ impl Postgres {
         }
         self.write_plans(tx, &written, batch.now).await?;
         self.go_on(tx, &ended, batch.now).await?;
+        self.go_on_if_free(tx, &hanging, batch.now).await?;
         self.exhaust(tx, over, batch.now).await?;
         Ok(commits)
     }

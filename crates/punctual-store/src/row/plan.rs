@@ -45,13 +45,12 @@ pub struct Plannable {
 impl Plannable {
     /// What `plan` needs to know of it.
     pub fn subject(&self, slept: Option<Reason>) -> Subject<'_> {
-        let hung_until = self.hung_until.filter(|_| is_floating(&self.definition));
-        let planned_through = hung_until.map_or(self.cursor.planned_through, |hung| self.cursor.planned_through.max(hung));
+        let free_from = self.hung_until.filter(|_| is_floating(&self.definition));
         Subject {
             id: self.definition.id,
             timing: &self.timing,
             policy: &self.definition.policy,
-            cursor: Cursor { planned_through, ..self.cursor },
+            cursor: self.cursor.free_from(free_from),
             late: &self.late,
             outstanding: self.outstanding,
             slept,

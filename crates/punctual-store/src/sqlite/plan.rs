@@ -162,12 +162,24 @@ fn commit_one(
     }
     writer.write(Place::of(one.org, one.schedule, &one.definition), &one.definition, plan)?;
     // A plan that ended the row on which the next tick hung has yet to find that tick.
-    if !plan.closed.is_empty() {
+    if !plan.closed.is_empty() || is_free(writer.db, one.schedule, (&one.definition, plan))? {
         go_on(writer.db, one.org, one.schedule, writer.now)?;
     } else if plan.next_tick.is_none() {
         exhaust(writer.db, one.org, one.schedule, writer.now)?;
     }
     Ok(Commit::Done)
+}
+
+/// Whether what the next tick hung on has started or ended since the plan was made.
+pub(super) fn is_free(
+    db: &Db,
+    schedule: ScheduleKey,
+    (definition, plan): (&Schedule, &Plan),
+) -> Result<bool, Error> {
+    match definition.when.timing().filter(|_| plan.is_hanging) {
+        Some(timing) => Ok(outstanding(db, schedule, timing)? == 0),
+        None => Ok(false),
+    }
 }
 
 /// Where the rows of a plan belong.

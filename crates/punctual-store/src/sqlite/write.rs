@@ -11,8 +11,8 @@ use super::audit::{About, record, record_event};
 use super::change::{Stand, write_changed};
 use super::connection::Db;
 use super::create::{Kept, New, Upcoming, refused};
-use super::open::exhaust;
-use super::plan::{NewRow, Place, PlanWriter};
+use super::open::{exhaust, go_on};
+use super::plan::{NewRow, Place, PlanWriter, is_free};
 use super::prepare::{PIECE_MAX, Pieces, Prepared};
 use super::{Sqlite, sql};
 use crate::stored::{payload_text, status_detail};
@@ -207,10 +207,13 @@ impl<'a> Writing<'a> {
         let is_active = !edit.is_deleted && edit.status.map_or(stand.is_active, Status::is_active);
         self.put_state(one, edit, (definition, is_active))?;
         self.note(one, org, schedule)?;
-        if is_active && edit.plan.is_some_and(|plan| plan.next_tick.is_none()) {
-            exhaust(self.db, org, schedule, one.now)?;
+        match edit.plan.filter(|plan| is_active && plan.next_tick.is_none()) {
+            Some(plan) if is_free(self.db, schedule, (definition, plan))? => {
+                go_on(self.db, org, schedule, one.now)
+            }
+            Some(_) => exhaust(self.db, org, schedule, one.now),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     fn put_definition(

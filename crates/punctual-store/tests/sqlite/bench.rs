@@ -33,6 +33,7 @@ pub(crate) fn unchanged(cursor: Cursor) -> Changed {
         cursor,
         next_tick: None,
         plan_at: None,
+        is_hanging: false,
     };
     Changed { removed: Vec::new(), cancelled: Vec::new(), plan }
 }
