@@ -1,7 +1,7 @@
 //! Tells stories: one by its seed, or many on all cores.
 //!
 //! `punctual-sim SEED`, or `punctual-sim --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N]
-//! [--progress SECONDS]`.
+//! [--progress SECONDS] [--name]`. With `--name` stories that fail are named, and the others are told.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
 
@@ -15,7 +15,7 @@ use punctual_sim::{Keeping, Measure, Story, Totals, brief, shrink, story, tell};
 /// Over so many seeds every kind of fault has to have happened.
 const ALL_KINDS_FROM: u64 = 100;
 
-const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS]";
+const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS] [--name]";
 
 /// What is asked for.
 struct Asked {
@@ -27,6 +27,16 @@ struct Asked {
     threads: usize,
     /// How often it is said how far it has come.
     progress: Option<Duration>,
+    /// What is done about a story that fails.
+    failing: Failing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Failing {
+    /// It is the last one, and is made shorter.
+    Shrink,
+    /// It is named, and the others are told.
+    Name,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,9 +82,14 @@ fn parse(words: &[String]) -> Result<Asked, String> {
         measure: Measure::Usual,
         threads: cores,
         progress: None,
+        failing: Failing::Shrink,
     };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
+        if word == "--name" {
+            asked.failing = Failing::Name;
+            continue;
+        }
         let mut value = || rest.next().ok_or_else(|| format!("`{word}` wants a value"));
         match word.as_str() {
             "--seeds" => {
@@ -121,6 +136,8 @@ struct Sum {
     /// When it was said last how far it has come.
     said: Duration,
     failed: Option<(u64, Vec<String>)>,
+    /// Stories that failed and were only named.
+    failing: u64,
 }
 
 impl Shared<'_> {
@@ -139,7 +156,10 @@ impl Shared<'_> {
                 sum.said = passed;
                 println!("{:>7.0} s, seed {seed}: {}", passed.as_secs_f64(), sum.totals.brief());
             }
-            if !told.broken.is_empty() {
+            if self.asked.failing == Failing::Name {
+                told.broken.iter().take(2).for_each(|what| println!("seed {seed}: {what}"));
+                sum.failing += u64::from(!told.broken.is_empty());
+            } else if !told.broken.is_empty() {
                 self.is_over.store(true, Ordering::Relaxed);
                 sum.failed.get_or_insert((seed, told.broken));
             }
@@ -160,6 +180,10 @@ fn run(asked: &Asked) -> ExitCode {
     match sum.failed {
         Some((seed, broken)) => {
             complain(asked, seed, &broken);
+            ExitCode::FAILURE
+        }
+        None if sum.failing > 0 => {
+            eprintln!("error: {} stories break a promise\nhint: `cargo xtask sim SEED` makes one shorter", sum.failing);
             ExitCode::FAILURE
         }
         None => every_kind(asked, &sum.totals),

@@ -217,7 +217,8 @@ pub(crate) async fn work_on_queue(hub: Arc<Hub>, every: Duration) {
             until: now.saturating_add(hold).unwrap_or(now),
             now,
         };
-        let leased = hub.at_once(stored!(hub, lease(Scope::org(hub.org), worker))).unwrap_or_default();
+        let scope = Scope::org(hub.org);
+        let leased = hub.at_once(stored!(hub, lease(scope, worker))).unwrap_or_default();
         hub.look();
         for one in leased {
             let mut dice = Dice::of(looks, one.launch.run.0.unsigned_abs());

@@ -132,7 +132,9 @@ impl Oracle {
         let hangs = known.present().is_floating() && row.state.status == Status::Active;
         let is_open = |seen: &Seen| seen.schedule == row.key && !seen.status.is_terminal();
         let is_over = hangs && row.next_run_at.is_none() && !self.runs.values().any(is_open);
-        let last = known.rows.last().copied().filter(|_| is_over && self.is_calm(moment));
+        // A clock that was set back has to come to it again first.
+        let has_come = |tick: &i64| *tick <= floor(moment.db);
+        let last = known.rows.last().copied().filter(|_| is_over && self.is_calm(moment)).filter(has_come);
         let is_stuck = last.is_some() && last == known.hung_on;
         let (number, new) = (known.present().number, known.rows.range(known.counted_through + 1..).count());
         self.ticks += new as u64;

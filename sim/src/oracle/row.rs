@@ -65,6 +65,9 @@ impl Oracle {
         if run.scheduled_for.subsec_nanosecond() != 0 {
             self.complain(moment, format!("1: {key} stands for {}, no whole second", run.scheduled_for));
         }
+        if let Some(what) = self.fires_off(moment, &seen) {
+            self.complain(moment, format!("{what} ({key}, tick {})", run.scheduled_for));
+        }
         self.follow_to(moment, seen, run);
     }
 

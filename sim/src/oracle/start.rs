@@ -2,9 +2,10 @@
 
 use punctual_plan::{Origin, Run, RunKey, RunStatus};
 
-use super::known::{Known, Seen, Turn};
+use super::known::{Known, Seen, Turn, floor};
 use super::{Grain, Moment, Oracle, Standing};
 use crate::sketch::Sketch;
+use crate::wall::Stretch;
 
 impl Oracle {
     /// A run was admitted: it fires.
@@ -78,6 +79,27 @@ impl Oracle {
             }
         }
         wrong
+    }
+
+    /// A tick that is armed ahead fires within its jitter, between the midpoints to its neighbours.
+    pub(super) fn fires_off(&self, moment: Moment, seen: &Seen) -> Option<String> {
+        let known = self.schedules.get(&seen.schedule)?;
+        let sketch = known.sketches.get(&seen.version)?;
+        let is_ahead = seen.origin == Origin::Tick && seen.tick > floor(moment.db) + 1;
+        if !is_ahead || sketch.is_floating() || self.is_stepped(moment) {
+            return None;
+        }
+        let max = sketch.policy.jitter.max.as_millis();
+        let off = i128::from(seen.fire_at.as_millisecond()) - i128::from(seen.tick) * 1_000;
+        let far = 2 * i64::try_from(max / 1_000 + 1).unwrap_or(i64::MAX / 4);
+        let stretch = match off < 0 {
+            true => Stretch { after: seen.tick - far - 1, through: seen.tick - 1 },
+            false => Stretch { after: seen.tick, through: seen.tick + far },
+        };
+        let neighbours = sketch.ticks(self.walls.of(sketch, self.rules), known.made, stretch);
+        let neighbour = if off < 0 { neighbours.last() } else { neighbours.first() };
+        let half = neighbour.map_or(max, |tick| i128::from((tick - seen.tick).abs()) * 500);
+        (off.abs() > max.min(half) + 1).then(|| format!("6: it would fire {off} ms from its tick"))
     }
 
     /// Never early, never after its deadline, and not late without a reason.

@@ -21,7 +21,7 @@ impl Data {
         let places = orgs.iter().flat_map(|org| {
             let first = if holds(Rule::RightQueue) { queue.as_str() } else { "" };
             let from = (*org, first.to_owned(), Timestamp::MIN, RunKey(i64::MIN));
-            self.queued.range(from..).take_while(|(of, queue, ..)| of == org && is_own(queue))
+            self.queued.range(from..).take_while(move |(of, queue, ..)| of == org && is_own(queue))
         });
         let keys: Vec<RunKey> = places.map(|(.., key)| *key).take(worker.limit).collect();
         keys.into_iter().filter_map(|key| self.lease_one(key, worker)).collect()

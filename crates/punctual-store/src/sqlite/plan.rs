@@ -162,7 +162,7 @@ fn commit_one(
     }
     writer.write(Place::of(one.org, one.schedule, &one.definition), &one.definition, plan)?;
     // A plan that ended the row on which the next tick hung has yet to find that tick.
-    if !plan.closed.is_empty() || is_free(writer.db, one.schedule, (&one.definition, plan))? {
+    if !plan.closed.is_empty() || is_free(writer.db, one.schedule, &one.definition, plan)? {
         go_on(writer.db, one.org, one.schedule, writer.now)?;
     } else if plan.next_tick.is_none() {
         exhaust(writer.db, one.org, one.schedule, writer.now)?;
@@ -174,7 +174,8 @@ fn commit_one(
 pub(super) fn is_free(
     db: &Db,
     schedule: ScheduleKey,
-    (definition, plan): (&Schedule, &Plan),
+    definition: &Schedule,
+    plan: &Plan,
 ) -> Result<bool, Error> {
     match definition.when.timing().filter(|_| plan.is_hanging) {
         Some(timing) => Ok(outstanding(db, schedule, timing)? == 0),

@@ -208,7 +208,7 @@ impl<'a> Writing<'a> {
         self.put_state(one, edit, (definition, is_active))?;
         self.note(one, org, schedule)?;
         match edit.plan.filter(|plan| is_active && plan.next_tick.is_none()) {
-            Some(plan) if is_free(self.db, schedule, (definition, plan))? => {
+            Some(plan) if is_free(self.db, schedule, definition, plan)? => {
                 go_on(self.db, org, schedule, one.now)
             }
             Some(_) => exhaust(self.db, org, schedule, one.now),
