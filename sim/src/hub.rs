@@ -1,6 +1,7 @@
 //! The hub: what every part of a story shares. Calls to the database go through it and meet their fate here.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -50,6 +51,8 @@ pub(crate) struct State {
     pub(crate) oracle: Oracle,
     /// What happened so far.
     pub(crate) totals: Totals,
+    /// The batches of admissions that were done.
+    pub(crate) batches: HashSet<uuid::Uuid>,
 }
 
 /// What is wrong now.
@@ -202,7 +205,7 @@ impl Hub {
         rows.sort_by_key(|row| (row.run.state.status().is_in_flight(), row.run.key));
         let moment = self.moment();
         let mut state = self.state();
-        let mut there: std::collections::HashSet<RunKey> = std::collections::HashSet::new();
+        let mut there: HashSet<RunKey> = HashSet::new();
         for row in &rows {
             there.insert(row.run.key);
             state.oracle.observe(moment, row.run.key, Some(row));

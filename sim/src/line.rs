@@ -96,13 +96,17 @@ impl Line {
             admissions.iter().map(|one| (one.admission.run, one.admission.verdict.clone())).collect();
         let work = stored!(self.hub, admit(batch, admissions));
         self.write_and("admitting", work, |commits| {
-            let started = judged.iter().zip(commits).filter(|(_, commit)| **commit == Commit::Done);
+            // A batch that is sent again is answered as it was, and does nothing.
+            let is_new = self.hub.state().batches.insert(batch.id.0);
+            let is_done = |commit: &Commit| is_new && *commit == Commit::Done;
+            let started = judged.iter().zip(commits).filter(|(_, commit)| is_done(commit));
             self.hub.look();
             for ((run, verdict), _) in started {
                 if *verdict == Verdict::Start {
+                    let moment = self.hub.moment();
                     let mut state = self.hub.state();
                     state.oracle.admitted(*run, batch.now);
-                    state.oracle.held(*run, batch.fence);
+                    state.oracle.held(moment, *run, batch.fence);
                 }
             }
         })
@@ -190,8 +194,9 @@ macro_rules! through {
             async fn take_over(&self, fence: Fence, limit: usize) -> Result<Vec<Orphan>, Error> {
                 self.write_and("taking over", stored!(self.hub, take_over(fence, limit)), |orphans| {
                     self.wrote(fence, "a take-over");
+                    let moment = self.hub.moment();
                     let mut state = self.hub.state();
-                    orphans.iter().for_each(|orphan| state.oracle.held(orphan.launch.run, fence));
+                    orphans.iter().for_each(|orphan| state.oracle.held(moment, orphan.launch.run, fence));
                 })
                 .await
             }

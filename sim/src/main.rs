@@ -15,7 +15,7 @@ use punctual_sim::{Keeping, Measure, Story, Totals, brief, shrink, story, tell};
 /// Over so many seeds every kind of fault has to have happened.
 const ALL_KINDS_FROM: u64 = 100;
 
-const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS] [--name]";
+const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS] [--name] [--follow SCHEDULE]";
 
 /// What is asked for.
 struct Asked {
@@ -29,6 +29,8 @@ struct Asked {
     progress: Option<Duration>,
     /// What is done about a story that fails.
     failing: Failing,
+    /// The schedule of which everything is printed, by its number.
+    follow: Option<usize>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl Asked {
     }
 
     fn story(&self, seed: u64) -> Story {
-        story(seed, self.keeping(seed), self.measure)
+        Story { follow: self.follow, ..story(seed, self.keeping(seed), self.measure) }
     }
 }
 
@@ -83,6 +85,7 @@ fn parse(words: &[String]) -> Result<Asked, String> {
         threads: cores,
         progress: None,
         failing: Failing::Shrink,
+        follow: None,
     };
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
@@ -106,6 +109,7 @@ fn parse(words: &[String]) -> Result<Asked, String> {
                 };
             }
             "--days" => asked.measure = Measure::Days(u32::try_from(number(value()?)?).unwrap_or(u32::MAX)),
+            "--follow" => asked.follow = usize::try_from(number(value()?)?).ok(),
             "--threads" => asked.threads = usize::try_from(number(value()?)?).unwrap_or(1).max(1),
             "--progress" => asked.progress = Some(Duration::from_secs(number(value()?)?)),
             seed => {
@@ -183,7 +187,10 @@ fn run(asked: &Asked) -> ExitCode {
             ExitCode::FAILURE
         }
         None if sum.failing > 0 => {
-            eprintln!("error: {} stories break a promise\nhint: `cargo xtask sim SEED` makes one shorter", sum.failing);
+            eprintln!(
+                "error: {} stories break a promise\nhint: `cargo xtask sim SEED` makes one shorter",
+                sum.failing
+            );
             ExitCode::FAILURE
         }
         None => every_kind(asked, &sum.totals),
@@ -220,7 +227,7 @@ fn complain(asked: &Asked, seed: u64, broken: &[String]) {
     println!("\nseed {seed} breaks its promises:");
     broken.iter().for_each(|what| println!("  {what}"));
     println!("shrinking it…");
-    let least = shrink(&asked.story(seed));
+    let least = shrink(&Story { follow: None, ..asked.story(seed) });
     println!("the shortest story that was found, beginning {}, on {} nodes:", least.begins, least.nodes);
     for sketch in &least.sketches {
         println!("  has {}", brief(sketch));

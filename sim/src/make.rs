@@ -66,7 +66,7 @@ pub fn story(seed: u64, keeping: Keeping, measure: Measure) -> Story {
     let nodes = 3 + maker.dice.below(2) as usize;
     let mut deeds = maker.deeds(count, nodes);
     deeds.sort_by_key(|deed| deed.at);
-    Story { seed, keeping, rhythm, nodes, begins, lasts, sketches, deeds }
+    Story { seed, keeping, rhythm, nodes, begins, lasts, sketches, deeds, follow: None }
 }
 
 /// What is long and what is short, in seconds.

@@ -104,6 +104,8 @@ pub struct Story {
     pub sketches: Vec<Sketch>,
     /// What is done, in its order.
     pub deeds: Vec<Deed>,
+    /// The schedule of which everything is printed, by its number.
+    pub follow: Option<usize>,
 }
 
 /// Something that is done at some time.
@@ -221,7 +223,9 @@ impl Act {
             Self::Suspend { .. } => "suspend",
             Self::Away { .. } => "database away",
             Self::Cut { .. } => "node cut off",
-            Self::Crash { .. } | Self::Flaky { .. } | Self::Slow { .. } | Self::Trouble { .. } => return None,
+            Self::Crash { .. } | Self::Flaky { .. } | Self::Slow { .. } | Self::Trouble { .. } => {
+                return None;
+            }
             Self::Create(_) => "schedule created",
             Self::Edit(_) => "schedule edited",
             Self::PauseSchedule { .. } => "schedule paused",

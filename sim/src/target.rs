@@ -7,7 +7,8 @@ use jiff::SignedDuration;
 use punctual_engine::{Finished, Launch, Launched, Targets};
 use punctual_plan::{Fence, Outcome, RunKey};
 use punctual_store::{
-    AnyStore, AttemptToken, Batch, BatchId, Begun, Commit, Entrusted, Launchable, Report, Scope, Store, Worker,
+    AnyStore, AttemptToken, Batch, BatchId, Begun, Commit, Entrusted, Launchable, Report, Scope, Store,
+    Worker,
 };
 
 use crate::dice::Dice;

@@ -1,6 +1,6 @@
 //! A story is told: its cluster is set up, everything in it is done at its time, and the oracle looks all along.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -93,8 +93,10 @@ impl<'a> Teller<'a> {
         let org = store.org(Scope::Engine, "default".to_owned()).await.expect("a new store has room");
         let mut oracle = Oracle::new(story.rhythm, grain(story.keeping));
         teach(&mut oracle, story);
+        oracle.follow = story.follow;
         let faults = Faults { cut: vec![0; story.nodes], ..Faults::default() };
-        let state = State { dice: Dice::new(story.seed ^ 0xCA11), faults, oracle, totals: Totals::default() };
+        let (dice, totals) = (Dice::new(story.seed ^ 0xCA11), Totals::default());
+        let state = State { dice, faults, oracle, totals, batches: HashSet::new() };
         let hub = Arc::new(Hub::new(Parts { store, world, shown, org, state }));
         // The first look gives nothing and lets rows be noted from then on.
         hub.look();
@@ -117,6 +119,8 @@ impl<'a> Teller<'a> {
         for node in 0..self.story.nodes {
             self.cluster.start(node);
         }
+        // Whoever joins gets its share only with its second heartbeat.
+        self.disturb();
         for sketch in &self.story.sketches {
             self.people.create(sketch);
         }
@@ -264,6 +268,7 @@ impl<'a> Teller<'a> {
     }
 
     fn set_clocks(&mut self, act: &Act) {
+        let before = self.hub.now();
         match act {
             Act::StepNode { node, by } => self.cluster.step(*node, *by),
             Act::Drift { node, ppm } => self.cluster.drift(*node, *ppm),
@@ -274,7 +279,7 @@ impl<'a> Teller<'a> {
         let moment = self.hub.moment();
         let mut state = self.hub.state();
         match act {
-            Act::StepAll { .. } | Act::Suspend { .. } => state.oracle.step(moment),
+            Act::StepAll { .. } | Act::Suspend { .. } => state.oracle.step(moment, before),
             _ => state.oracle.disturb(moment),
         }
     }

@@ -5,7 +5,7 @@
 //! doubt and not started a second time. It does not survive a power cut; there the ledger alone decides.
 //!
 //! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT` before a launch,
-//! `E RUN ATTEMPT AT OUTCOME` after its end.
+//! `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has seen to that.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
@@ -67,6 +67,8 @@ pub(crate) struct Journal {
     open: HashMap<(RunKey, u32), Known>,
     /// The leases that it speaks for.
     fences: BTreeSet<Fence>,
+    /// Of them, those under which runs of others may be held of which it knows nothing.
+    mixed: BTreeSet<Fence>,
 }
 
 /// What it is written on.
@@ -97,8 +99,8 @@ impl Journal {
             }
             JournalPlace::Memory(memory) => (memory.text(), Paper::Memory(memory.clone())),
         };
-        let fences = whole_lines(&text).filter_map(read_fence).collect();
-        Ok(Self { paper, bytes: text.len() as u64, open: read(&text), fences })
+        let (fences, mixed) = read_fences(&text);
+        Ok(Self { paper, bytes: text.len() as u64, open: read(&text), fences, mixed })
     }
 
     /// What is known of an attempt.
@@ -108,7 +110,19 @@ impl Journal {
 
     /// Whether it speaks for a lease: what was admitted under it and is not in here was never launched.
     pub(crate) fn is_of(&self, fence: Fence) -> bool {
-        self.fences.contains(&fence)
+        self.fences.contains(&fence) && !self.mixed.contains(&fence)
+    }
+
+    /// Notes that the present lease is about to hold runs of others: they may have been launched, though not from here.
+    pub(crate) fn taking(&mut self) -> io::Result<()> {
+        let Some(present) = self.fences.last().copied() else { return Ok(()) };
+        if self.mixed.insert(present) { self.append("T\n") } else { Ok(()) }
+    }
+
+    /// Notes that whatever was taken up is settled, or known not to have been launched.
+    pub(crate) fn took(&mut self) -> io::Result<()> {
+        let Some(present) = self.fences.last().copied() else { return Ok(()) };
+        if self.mixed.remove(&present) { self.append("U\n") } else { Ok(()) }
     }
 
     /// The leases that it speaks for.
@@ -155,6 +169,7 @@ impl Journal {
     pub(crate) fn begin(&mut self, fence: Fence) -> io::Result<()> {
         self.open.clear();
         self.fences = BTreeSet::from([fence]);
+        self.mixed.clear();
         self.rewrite()
     }
 
@@ -171,7 +186,9 @@ impl Journal {
 
     /// Replaces the text by one that holds only what is in flight; a crash leaves the one or the other.
     fn rewrite(&mut self) -> io::Result<()> {
-        let mut text: String = self.fences.iter().map(|fence| format!("F {}\n", fence.0)).collect();
+        let mark = |fence: &Fence| if self.mixed.contains(fence) { "T\n" } else { "" };
+        let mut text: String =
+            self.fences.iter().map(|fence| format!("F {}\n{}", fence.0, mark(fence))).collect();
         text.extend(self.open.iter().map(|(run, known)| line(*run, known)));
         self.bytes = text.len() as u64;
         match &mut self.paper {
@@ -240,6 +257,19 @@ fn read(text: &str) -> HashMap<(RunKey, u32), Known> {
 
 fn whole_lines(text: &str) -> std::str::Lines<'_> {
     text.rfind('\n').map_or("", |end| &text[..end]).lines()
+}
+
+/// The leases, and those of them under which runs of others may be held.
+fn read_fences(text: &str) -> (BTreeSet<Fence>, BTreeSet<Fence>) {
+    let (mut fences, mut mixed) = (BTreeSet::new(), BTreeSet::new());
+    for line in whole_lines(text) {
+        match (line, fences.last()) {
+            ("T", Some(present)) => drop(mixed.insert(*present)),
+            ("U", Some(present)) => drop(mixed.remove(present)),
+            _ => fences.extend(read_fence(line)),
+        }
+    }
+    (fences, mixed)
 }
 
 fn read_fence(line: &str) -> Option<Fence> {

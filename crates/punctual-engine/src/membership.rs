@@ -46,6 +46,10 @@ pub(crate) struct Membership {
     lasts: SignedDuration,
     beat_at: Timestamp,
     sweep_at: Timestamp,
+    /// What was taken up under the present lease and is not seen to yet.
+    left: Vec<Orphan>,
+    /// Whether it may hold runs of others under the present lease of which it was not told.
+    is_blind: bool,
 }
 
 /// What a membership shares with the other steps.
@@ -92,6 +96,8 @@ impl Membership {
             lasts,
             beat_at: Timestamp::MIN,
             sweep_at: Timestamp::MIN,
+            left: Vec::new(),
+            is_blind: false,
         }
     }
 
@@ -175,6 +181,8 @@ impl Membership {
         let asked = Moment::of(time.clock());
         let lasts = node.lease;
         let joined = store.join(node).await?;
+        // Whoever finds them under the lease that was lost begins anew, this node among them.
+        (self.left, self.is_blind) = (Vec::new(), false);
         self.lease.renew(joined.fence, asked, lasts);
         self.may_plan = joined.may_plan;
         self.upset();
@@ -191,25 +199,31 @@ impl Membership {
         taken: impl Fn(&Action) -> bool,
     ) -> Result<Vec<Launchable>, Error> {
         let fence = self.lease.fence();
-        let mut left = Vec::new();
+        // From here on the ledger may hold this node for whoever launched a run: if it dies now, its journal does not know.
+        if let Err(problem) = self.note(Journal::taking) {
+            warn!(%problem, "the launch journal cannot be written");
+            return Ok(Vec::new());
+        }
         loop {
-            let more = store.take_over(fence, BATCH_MAX).await?;
+            let more = store.take_over(fence, BATCH_MAX).await;
+            // What an answer that was lost has told of stays unknown, as long as the lease lasts.
+            self.is_blind |= matches!(more, Err(Error::Unanswered { .. }));
+            let more = more?;
             let is_last = more.len() < BATCH_MAX;
-            left.extend(more);
+            // What could not be settled the last time is settled now.
+            self.left.extend(more);
             // All of them, before any is handed back: else those would be found again and again.
             if is_last {
                 break;
             }
         }
-        if left.is_empty() {
-            return Ok(Vec::new());
-        }
-        let (launches, reports) = self.sort(left, fence, now);
+        let (launches, reports) = self.sort(&self.left, fence, now);
         let launches = keep_own(store, fence, launches, taken).await?;
-        self.metrics.runs_taken_over.add((launches.len() + reports.len()) as u64);
         if launches.is_empty() && reports.is_empty() {
+            self.done_taking();
             return Ok(launches);
         }
+        self.metrics.runs_taken_over.add((launches.len() + reports.len()) as u64);
         warn!(settled = reports.len(), launched_now = launches.len(), "took up what was left in flight");
         if !reports.is_empty() {
             self.sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
@@ -219,18 +233,35 @@ impl Membership {
                 warn!(%problem, "the launch journal cannot be shortened");
             }
         }
+        self.done_taking();
         Ok(launches)
     }
 
-    fn sort(&self, left: Vec<Orphan>, fence: Fence, now: Timestamp) -> (Vec<Launchable>, Vec<Report>) {
+    /// Everything that was taken up is seen to.
+    fn done_taking(&mut self) {
+        self.left.clear();
+        if self.is_blind {
+            return;
+        }
+        if let Err(problem) = self.note(Journal::took) {
+            // A crash before the next word makes more runs doubtful than are; none is launched twice.
+            warn!(%problem, "the launch journal cannot be written");
+        }
+    }
+
+    fn note(&self, what: impl FnOnce(&mut Journal) -> std::io::Result<()>) -> std::io::Result<()> {
+        what(&mut self.journal.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn sort(&self, left: &[Orphan], fence: Fence, now: Timestamp) -> (Vec<Launchable>, Vec<Report>) {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let none = HashSet::new();
         let recovery = Recovery { journal: &journal, fence, now, unlaunched: &none };
         let (mut launches, mut reports) = (Vec::new(), Vec::new());
-        for orphan in left.into_iter().filter(is_open) {
-            match recovery.judge(&orphan) {
+        for orphan in left.iter().filter(|orphan| is_open(orphan)) {
+            match recovery.judge(orphan) {
                 Some(report) => reports.push(report),
-                None => launches.push(orphan.launch),
+                None => launches.push(orphan.launch.clone()),
             }
         }
         (launches, reports)

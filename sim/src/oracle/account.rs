@@ -128,8 +128,10 @@ impl Oracle {
 
     /// Where ticks hang on runs no walk knows them, but there is always one to come.
     fn audit_hanging(&mut self, moment: Moment, row: &ScheduleRow) {
+        self.say(moment, row.key, format_args!("{:?}, next {:?}", row.state.cursor, row.next_run_at));
         let Some(known) = self.schedules.get(&row.key) else { return };
-        let hangs = known.present().is_floating() && row.state.status == Status::Active;
+        let is_active = known.standing == Standing::Active && row.state.status == Status::Active;
+        let hangs = known.present().is_floating() && is_active;
         let is_open = |seen: &Seen| seen.schedule == row.key && !seen.status.is_terminal();
         let is_over = hangs && row.next_run_at.is_none() && !self.runs.values().any(is_open);
         // A clock that was set back has to come to it again first.
@@ -144,7 +146,10 @@ impl Oracle {
             known.hung_on = last;
         }
         if is_stuck {
-            self.complain(moment, format!("1: nothing follows {} of s{number:02}", instant(last.unwrap_or_default())));
+            self.complain(
+                moment,
+                format!("1: nothing follows {} of s{number:02}", instant(last.unwrap_or_default())),
+            );
         }
     }
 

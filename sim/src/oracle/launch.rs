@@ -43,7 +43,10 @@ impl Oracle {
     }
 
     /// A node admitted a run or took it over.
-    pub(crate) fn held(&mut self, run: RunKey, fence: Fence) {
+    pub(crate) fn held(&mut self, moment: Moment, run: RunKey, fence: Fence) {
+        if let Some(of) = self.runs.get(&run).map(|seen| seen.schedule) {
+            self.say(moment, of, format_args!("{run} is held under {}", fence.0));
+        }
         if let Some(seen) = self.runs.get_mut(&run) {
             seen.holder = Some(fence);
         }
@@ -51,6 +54,11 @@ impl Oracle {
 
     /// The world saw a launch.
     pub(crate) fn launched(&mut self, moment: Moment, launch: &Launchable, fence: Fence) {
+        self.say(
+            moment,
+            launch.schedule,
+            format_args!("{} attempt {} is launched under {}", launch.run, launch.attempt, fence.0),
+        );
         let mut wrong = Vec::new();
         match self.runs.get_mut(&launch.run) {
             None => wrong.push("4: the ledger has no such run".to_owned()),

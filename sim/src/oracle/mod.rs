@@ -62,11 +62,15 @@ pub(crate) struct Oracle {
     faults_open: u32,
     /// Until when what they did may show.
     upset_until: Duration,
+    /// Until when, by the database's clock, leases from before it was set back may last.
+    leased_until: Timestamp,
     /// Until when clocks that were set explain what a node believes.
     stepped_until: Duration,
     /// Upstream runs that ended, and who has to follow.
     to_follow: Vec<Following>,
     broken: Vec<String>,
+    /// The schedule of which everything is printed, by its number.
+    pub(crate) follow: Option<usize>,
     /// Ticks that were held against the ledger.
     pub(crate) ticks: u64,
     /// Runs whose admission was judged.
@@ -92,9 +96,11 @@ impl Oracle {
             leases: HashMap::new(),
             faults_open: 0,
             upset_until: Duration::ZERO,
+            leased_until: Timestamp::MIN,
             stepped_until: Duration::ZERO,
             to_follow: Vec::new(),
             broken: Vec::new(),
+            follow: None,
             ticks: 0,
             starts: 0,
         }
@@ -118,6 +124,16 @@ impl Oracle {
         }
     }
 
+    /// Prints what is seen of a schedule that is followed.
+    #[allow(clippy::print_stdout, reason = "whoever follows a schedule wants to see it")]
+    fn say(&self, moment: Moment, of: ScheduleKey, what: impl std::fmt::Display) {
+        let is_followed =
+            |number: usize| self.schedules.get(&of).is_some_and(|known| known.present().number == number);
+        if self.follow.is_some_and(is_followed) {
+            println!("{} ({:.3} s): {what}", moment.db, moment.real.as_secs_f64());
+        }
+    }
+
     // ---- Faults.
 
     /// A fault begins to go on.
@@ -136,16 +152,19 @@ impl Oracle {
         self.upset_until = self.upset_until.max(moment.real + self.rhythm.calm_after());
     }
 
-    /// The clock that decides was set.
-    pub(crate) fn step(&mut self, moment: Moment) {
+    /// The clock that decides was set, and showed this before.
+    pub(crate) fn step(&mut self, moment: Moment, before: Timestamp) {
         self.disturb(moment);
+        // Leases that had been given last until the clock has come as far again, whether their nodes live or not.
+        let until = before.saturating_add(self.rhythm.calm_after()).unwrap_or(Timestamp::MAX);
+        self.leased_until = self.leased_until.max(until);
         // A node that was cut off meanwhile does not know before it reaches the database again.
         self.stepped_until = moment.real + self.rhythm.calm_after() * 4;
     }
 
     /// Whether nothing is wrong, and has not been for so long that nothing of it may show any more.
     fn is_calm(&self, moment: Moment) -> bool {
-        self.faults_open == 0 && moment.real >= self.upset_until
+        self.faults_open == 0 && moment.real >= self.upset_until && moment.db >= self.leased_until
     }
 
     /// Whether the database's clock was set so recently that a node may not know yet.
@@ -162,6 +181,7 @@ impl Oracle {
 
     /// A schedule got another version at an instant that both agree on.
     pub(crate) fn edited(&mut self, key: ScheduleKey, sketch: Arc<Sketch>, at: Timestamp) {
+        self.say(Moment { db: at, real: Duration::ZERO }, key, crate::story::brief(&sketch));
         if let Some(known) = self.schedules.get_mut(&key) {
             known.edit(sketch, at, self.rules);
         }
@@ -169,6 +189,7 @@ impl Oracle {
 
     /// A schedule left `active`, came back or was deleted at an instant that both agree on.
     pub(crate) fn stands(&mut self, key: ScheduleKey, standing: Standing, at: Timestamp) {
+        self.say(Moment { db: at, real: Duration::ZERO }, key, format_args!("it is {standing:?}"));
         if let Some(known) = self.schedules.get_mut(&key) {
             known.stand(standing, at);
         }

@@ -13,6 +13,18 @@ pub(crate) const FORCED: &str = "forced-";
 impl Oracle {
     /// A row of the ledger was written or taken away.
     pub(crate) fn observe(&mut self, moment: Moment, key: RunKey, row: Option<&RunRow>) {
+        if self.follow.is_some() {
+            let of =
+                row.map(|row| row.run.schedule).or_else(|| self.runs.get(&key).map(|seen| seen.schedule));
+            let said = row.map(|row| {
+                format!("{} fires at {}: {:?}", row.run.scheduled_for, row.run.fire_at, row.run.state)
+            });
+            self.say(
+                moment,
+                of.unwrap_or(punctual_plan::ScheduleKey(0)),
+                format_args!("{key} {}", said.unwrap_or("is gone".to_owned())),
+            );
+        }
         match (self.runs.remove(&key), row) {
             (None, None) => {}
             (Some(seen), None) => self.vanished(moment, key, &seen),
@@ -25,8 +37,9 @@ impl Oracle {
         if let Some(known) = self.schedules.get_mut(&seen.schedule).filter(|_| seen.origin == Origin::Tick) {
             known.rows.remove(&seen.tick);
         }
-        let is_ahead =
-            seen.status == RunStatus::Scheduled && (seen.tick > floor(moment.db) || self.is_stepped(moment));
+        // One that was to fire early may wait already.
+        let is_open = matches!(seen.status, RunStatus::Scheduled | RunStatus::Waiting);
+        let is_ahead = is_open && (seen.tick > floor(moment.db) || self.is_stepped(moment));
         if !is_ahead && !seen.status.is_terminal() {
             self.complain(moment, format!("1: {key} of tick {} vanished while {}", seen.tick, seen.status));
         }
@@ -106,7 +119,8 @@ impl Oracle {
             self.started(moment, &mut seen, run);
         }
         seen.status = now;
-        if before.is_in_flight() || now.is_in_flight() {
+        // One that a later tick of the same batch has cancelled was in flight for others of that batch.
+        if before.is_in_flight() || now.is_in_flight() || now == RunStatus::Cancelled {
             seen.flew = Some(moment.real);
         }
         if let Some(known) = self.schedules.get_mut(&seen.schedule) {

@@ -26,7 +26,8 @@ impl Oracle {
                 present.policy.overlap
             ));
         }
-        known.in_flight.insert(run.key, if seen.is_forced { Turn::Beside } else { Turn::Takes });
+        // What may run beside others claims nothing that would keep them out.
+        known.in_flight.insert(run.key, if takes_turns { Turn::Takes } else { Turn::Beside });
         if is_first && is_planned && is_fine {
             known.admitted += 1;
             let max = present.max_runs.unwrap_or(u64::MAX);

@@ -243,7 +243,10 @@ impl Audited {
             .filter(|row| row.version < part.version && part.stretch.contains(&row.scheduled_for))
             .map(|row| row.scheduled_for)
             .collect();
-        let begin = early.iter().max().map_or(*part.stretch.start(), |last| {
+        // Retention may have made it a stretch meanwhile.
+        let digests = ranges.iter().filter(|row| row.version < part.version).map(|row| row.range.last);
+        let digests = digests.filter(|last| part.stretch.contains(last));
+        let begin = early.iter().copied().chain(digests).max().map_or(*part.stretch.start(), |last| {
             last.saturating_add(SignedDuration::from_nanos(1))
                 .unwrap_or(Timestamp::MAX)
                 .max(*part.stretch.start())
@@ -252,7 +255,8 @@ impl Audited {
             return;
         }
         let ticks: Vec<Timestamp> = rows.iter().map(|row| row.scheduled_for).collect();
-        let spans: Vec<Span> = ranges.iter().map(|row| span(&row.range)).collect();
+        let own = ranges.iter().filter(|row| row.version >= part.version || row.range.last >= begin);
+        let spans: Vec<Span> = own.map(|row| span(&row.range)).collect();
         let audit =
             audit_ledger(timing, Recorded { rows: &ticks, ranges: &spans }, begin..=*part.stretch.end());
         self.planned += audit.planned + early.len() as u64;

@@ -183,7 +183,9 @@ impl<'a> Late<'a> {
                     Reason::Outage { until: self.moment.at, grace_s: policy.grace.as_secs() }
                 }
                 (None, Some(by)) if by > tick => Reason::Overtaken { by },
-                _ => return past(),
+                _ if self.is_past_deadline(tick) => return past(),
+                // It was to fire ahead of its instant, and is late by more than the grace from then.
+                _ => Reason::Outage { until: self.moment.at, grace_s: policy.grace.as_secs() },
             }),
             _ if self.is_past_deadline(tick) => past(),
             CatchUp::RunOnce => {

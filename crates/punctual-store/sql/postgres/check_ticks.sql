@@ -1,7 +1,7 @@
-SELECT r.scheduled_for, NULL::bigint, 1::bigint
+SELECT r.scheduled_for, NULL::bigint, 1::bigint, r.version
 FROM runs r
 WHERE r.schedule = $1::bigint AND r.origin = 'tick' AND r.scheduled_for BETWEEN $2::bigint AND $3::bigint
 UNION ALL
-SELECT g.first, g.last, g.count
+SELECT g.first, g.last, g.count, g.version
 FROM run_ranges g
 WHERE g.schedule = $1::bigint AND g.last >= $2::bigint AND g.first <= $3::bigint

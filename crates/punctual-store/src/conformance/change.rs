@@ -1,6 +1,6 @@
 //! Changes: one transaction with the rows they concern, guarded by the version and the cursor.
 
-use punctual_plan::{CatchUp, Outcome, RunStatus, ScheduleKey, Status};
+use punctual_plan::{CatchUp, Jitter, JitterMode, Outcome, RunStatus, ScheduleKey, Status};
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, id_of, seconds};
@@ -298,4 +298,20 @@ pub async fn open_rows_are_those_that_may_still_start<B: Backend>(backend: &B) {
     let open = stage.store.open_rows(stage.scope(), key).await.expect("answers");
     let ticks: Vec<_> = open.iter().map(|row| row.open.scheduled_for).collect();
     assert_eq!(ticks, [at("10:00:40"), at("10:01:00")]);
+}
+
+/// A tick that fired early and was not run belongs to the version that fired it, as one that was.
+pub async fn a_tick_that_was_skipped_early_is_not_planned_again<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let jitter = Jitter { max: seconds(8), mode: JitterMode::Around };
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| policy.jitter = jitter);
+    let schedule = stage.create(schedule, at("10:00:05")).await;
+    let rows = stage.runs("one").await;
+    let early = rows.iter().map(|row| &row.run).find(|run| run.fire_at < run.scheduled_for);
+    let early = early.expect("one of them fires early").clone();
+    stage.trigger(schedule, "now", early.fire_at - seconds(1)).await;
+    stage.admit(early.fire_at - seconds(1)).await;
+    stage.admit(early.fire_at).await;
+    assert_eq!(stage.status(early.key).await, "skipped/overlap");
+    assert_eq!(stage.row("one").await.launched_through, Some(early.scheduled_for));
 }

@@ -182,6 +182,7 @@ macro_rules! conformance {
                 what_is_used_is_known,
                 a_manual_run_survives_an_edit,
                 open_rows_are_those_that_may_still_start,
+                a_tick_that_was_skipped_early_is_not_planned_again,
             }
             node {
                 each_join_raises_the_fence,

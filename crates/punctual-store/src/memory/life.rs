@@ -213,10 +213,15 @@ impl Data {
             row.token = None;
         });
         self.wake(run, now);
-        let tick = self.runs.get(&run).filter(|run| run.origin == Origin::Tick);
-        if let Some(schedule) = tick.map(|run| run.schedule) {
-            self.float(schedule, now);
+        let Some(row) = self.runs.get(&run).filter(|run| run.origin == Origin::Tick) else { return };
+        let (schedule, tick) = (row.schedule, row.scheduled_for);
+        if tick > now {
+            // It fired early and has its entry: no other version has it again.
+            self.change_state(schedule, |state| {
+                state.launched_through = state.launched_through.max(Some(tick));
+            });
         }
+        self.float(schedule, now);
     }
 
     /// Takes a row of the future back, as if it had never been planned.

@@ -5,7 +5,7 @@ use punctual_plan::{Hole, Origin, Recorded, RunKey, RunStatus, ScheduleKey, Span
 use punctual_time::Anchor;
 
 use super::data::Data;
-use super::table::{ScheduleRecord, StateRecord};
+use super::table::{RangeRecord, ScheduleRecord, StateRecord};
 use crate::{Chain, DatabaseStatus, Finding, Scope, Table, timing};
 
 /// A check compares the newest part of each ledger with its spec.
@@ -151,15 +151,18 @@ impl Data {
         let rows = rows.filter_map(|(_, tick, run)| Some((*tick, self.runs.get(run)?)));
         let rows: Vec<_> = rows.filter(|(_, run)| run.origin == Origin::Tick).collect();
         let older = rows.iter().filter(|(_, run)| run.version != record.version).map(|(tick, _)| *tick).max();
-        let from = since.max(oldest).max(older.unwrap_or(Timestamp::MIN));
+        let ranges = || self.ranges.range((key, Timestamp::MIN)..=(key, Timestamp::MAX));
+        let is_older = |range: &RangeRecord| range.version != record.version;
+        let older_range = ranges().filter(|(_, range)| is_older(range)).map(|(_, range)| range.last).max();
+        // What an older version had fired early is that version's.
+        let from = [older, older_range].into_iter().flatten().max().unwrap_or(oldest).max(since).max(oldest);
         let from = from.saturating_add(SignedDuration::from_micros(1)).unwrap_or(from);
         if from > end {
             return;
         }
         let rows: Vec<Timestamp> =
             rows.into_iter().map(|(tick, _)| tick).filter(|tick| *tick >= from).collect();
-        let ranges = self.ranges.range((key, Timestamp::MIN)..=(key, Timestamp::MAX));
-        let ranges: Vec<Span> = ranges
+        let ranges: Vec<Span> = ranges()
             .filter(|(_, range)| range.last >= from)
             .map(|((_, first), range)| Span { first: *first, last: range.last, count: range.count })
             .collect();

@@ -102,7 +102,7 @@ impl Postgres {
             let through = spent.map_or(planned, |spent| spent.min(planned));
             let since =
                 from_micros(col(row, 4)?)?.max(planned.saturating_sub(LOOK_BACK).unwrap_or(Timestamp::MIN));
-            findings.extend(self.audit_ticks(tx, want.0, (&timing, since, through)).await?);
+            findings.extend(self.audit_ticks(tx, want, (&timing, since, through)).await?);
         }
         Ok(())
     }
@@ -110,7 +110,7 @@ impl Postgres {
     async fn audit_ticks(
         &self,
         tx: &Tx,
-        schedule: ScheduleKey,
+        (schedule, version): (ScheduleKey, i64),
         (timing, since, planned): (&punctual_time::Timing, Timestamp, Timestamp),
     ) -> Result<Vec<Finding>, Error> {
         let (from, to) = (since.as_second() + 1, planned.as_second());
@@ -118,7 +118,23 @@ impl Postgres {
             return Ok(Vec::new());
         }
         let (mut rows, mut ranges) = (Vec::new(), Vec::new());
-        for row in tx.rows(sql!("check_ticks"), &[&schedule.0, &from, &to]).await? {
+        let found = tx.rows(sql!("check_ticks"), &[&schedule.0, &from, &to]).await?;
+        // What an older version had fired early is that version's.
+        let mut from = from;
+        for row in &found {
+            let last = col::<Option<i64>>(row, 1)?.unwrap_or(col(row, 0)?);
+            if col::<i64>(row, 3)? < version {
+                from = from.max(last + 1);
+            }
+        }
+        if from > to {
+            return Ok(Vec::new());
+        }
+        for row in found {
+            let last = col::<Option<i64>>(&row, 1)?.unwrap_or(col(&row, 0)?);
+            if last < from {
+                continue;
+            }
             let (first, last, count): (i64, Option<i64>, i64) = (col(&row, 0)?, col(&row, 1)?, col(&row, 2)?);
             match last {
                 None => rows.push(from_seconds(first)?),

@@ -204,10 +204,16 @@ impl Postgres {
         let status: Vec<&str> = ends.iter().map(|end| end.status.name()).collect();
         let reason: Vec<&str> = ends.iter().map(|end| end.reason.code()).collect();
         let detail: Vec<String> = ends.iter().map(|end| end.reason.detail()).collect();
-        let now = now.as_microsecond();
-        let open = OPEN.to_vec();
-        let rows = tx.rows(sql!("close_runs"), &[&run, &status, &reason, &detail, &now, &open]).await?;
-        rows.iter().map(read_ended).collect()
+        let (at, open) = (now.as_microsecond(), OPEN.to_vec());
+        let rows = tx.rows(sql!("close_runs"), &[&run, &status, &reason, &detail, &at, &open]).await?;
+        let ended: Vec<Ended> = rows.iter().map(read_ended).collect::<Result<_, _>>()?;
+        let early = || ended.iter().filter(|row| row.origin == Origin::Tick && row.tick > now);
+        let schedules: Vec<i64> = early().map(|row| row.schedule.0).collect();
+        if !schedules.is_empty() {
+            let ticks: Vec<i64> = early().map(|row| row.tick.as_second()).collect();
+            tx.run(sql!("reach"), &[&schedules, &ticks]).await?;
+        }
+        Ok(ended)
     }
 
     /// Looks again at rows that wait for what has just ended: their turn behind it, or a tick of its schedule.

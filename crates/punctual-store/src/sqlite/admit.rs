@@ -13,7 +13,7 @@ use rusqlite::{CachedStatement, params};
 use super::audit::{About, record_event};
 use super::connection::{Db, doing, execute};
 use super::decode::{column, named, status, tick};
-use super::open::{End, Waker, close, done_by, exhaust, go_on};
+use super::open::{End, Waker, close, done_by, exhaust, go_on, reach};
 use super::settle::{self, Settling};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
@@ -287,6 +287,7 @@ impl Admitting<'_> {
         self.waker.behind(due.org, run)?;
         if due.origin == Origin::Tick {
             self.waker.upstream(due.org, &one.row.launch.definition.name)?;
+            reach(self.db, schedule, due.scheduled_for, now)?;
             go_on(self.db, due.org, schedule, now)?;
         } else {
             exhaust(self.db, due.org, schedule, now)?;
@@ -329,6 +330,9 @@ impl Admitting<'_> {
         close(db, &End { run, status, reason, at })?;
         let (definition, _) = db.readable(schedule, version)?;
         let skipped = db.first(sql!("row_tick"), [run.0], |row| tick(row, 0))?;
+        if let Some(tick) = skipped.filter(|_| origin == Origin::Tick) {
+            reach(db, schedule, tick, at)?;
+        }
         if let Some(tick) = skipped.filter(|_| status == RunStatus::Skipped) {
             let event = end_event(tick, &NonFire::Skipped(reason.clone()));
             record_event(db, About::schedule(org, schedule, at).of_run(run), &event)?;

@@ -32,6 +32,14 @@ pub(super) fn close(db: &Db, end: &End<'_>) -> Result<Commit, Error> {
     Ok(done_by(db.change(sql!("close_run"), row)?))
 }
 
+/// Notes a tick that ended before its instant, as it can where it may fire early.
+pub(super) fn reach(db: &Db, schedule: ScheduleKey, tick: Timestamp, now: Timestamp) -> Result<(), Error> {
+    if tick <= now {
+        return Ok(());
+    }
+    db.change(sql!("reach"), params![schedule.0, tick.as_second()]).map(|_| ())
+}
+
 /// The word for whether a guarded statement found its row.
 pub(super) fn done_by(changed: usize) -> Commit {
     if changed > 0 { Commit::Done } else { Commit::Stale }
