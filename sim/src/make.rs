@@ -59,7 +59,11 @@ pub fn story(seed: u64, keeping: Keeping, measure: Measure) -> Story {
     };
     let begins: Timestamp = dice.pick(&DAYS).parse().expect("a written instant");
     let begins = begins + SignedDuration::from_millis(dice.between(0, 7_200_000));
-    let rhythm = if is_wide { Rhythm::wide() } else { Rhythm::close() };
+    let rhythm = match (measure, is_wide) {
+        (Measure::Days(_), _) => Rhythm::far(),
+        (Measure::Usual, true) => Rhythm::wide(),
+        (Measure::Usual, false) => Rhythm::close(),
+    };
     let mut maker = Maker { dice, scale: if is_wide { Scale::WIDE } else { Scale::CLOSE }, begins, lasts };
     let count = SKETCHES_MIN + maker.dice.below(6) as usize;
     let sketches: Vec<Sketch> = (0..count).map(|number| maker.sketch(number)).collect();

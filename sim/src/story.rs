@@ -59,6 +59,20 @@ impl Rhythm {
         }
     }
 
+    /// Three times slower still: as few looks as ticks by the minute and crashes by the half hour need, for years.
+    pub fn far() -> Self {
+        Self {
+            lease: SignedDuration::from_secs(900),
+            pace: Pace {
+                tick: SignedDuration::from_secs(90),
+                lookahead: SignedDuration::from_mins(60),
+                ..Pace::default()
+            },
+            retention: kept(SignedDuration::from_hours(6)),
+            look_every: Duration::from_secs(3_600),
+        }
+    }
+
     /// How long after the last fault everything is as if there had been none.
     pub(crate) fn calm_after(&self) -> Duration {
         length(self.lease) * 2 + length(self.pace.tick) + Duration::from_secs(5)

@@ -390,6 +390,24 @@ mod tests {
     }
 
     #[test]
+    fn a_lease_that_takes_up_what_others_left_is_not_spoken_for_before_that_is_seen_to() {
+        let place = JournalPlace::Memory(MemoryJournal::default());
+        let mut journal = Journal::open(&place).unwrap();
+        journal.begin(Fence(4)).unwrap();
+        journal.taking().unwrap();
+        journal.taking().unwrap();
+        assert!(!journal.is_of(Fence(4)) && !Journal::open(&place).unwrap().is_of(Fence(4)));
+        journal.took().unwrap();
+        assert!(journal.is_of(Fence(4)) && Journal::open(&place).unwrap().is_of(Fence(4)));
+        journal.taking().unwrap();
+        journal.joined(Fence(7)).unwrap();
+        journal.rewrite().unwrap();
+        let journal = Journal::open(&place).unwrap();
+        assert!(!journal.is_of(Fence(4)) && journal.is_of(Fence(7)));
+        assert_eq!(journal.fences().collect::<Vec<_>>(), [Fence(4), Fence(7)]);
+    }
+
+    #[test]
     fn a_journal_that_begins_anew_knows_only_its_lease() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("launches");

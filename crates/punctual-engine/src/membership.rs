@@ -47,9 +47,18 @@ pub(crate) struct Membership {
     beat_at: Timestamp,
     sweep_at: Timestamp,
     /// What was taken up under the present lease and is not seen to yet.
-    left: Vec<Orphan>,
+    left: Left,
     /// Whether it may hold runs of others under the present lease of which it was not told.
     is_blind: bool,
+}
+
+/// Runs that were taken up.
+#[derive(Clone, Default)]
+struct Left {
+    /// Those that were never launched.
+    launches: Vec<Launchable>,
+    /// What is to be said of the others.
+    reports: Vec<Report>,
 }
 
 /// What a membership shares with the other steps.
@@ -96,7 +105,7 @@ impl Membership {
             lasts,
             beat_at: Timestamp::MIN,
             sweep_at: Timestamp::MIN,
-            left: Vec::new(),
+            left: Left::default(),
             is_blind: false,
         }
     }
@@ -182,7 +191,7 @@ impl Membership {
         let lasts = node.lease;
         let joined = store.join(node).await?;
         // Whoever finds them under the lease that was lost begins anew, this node among them.
-        (self.left, self.is_blind) = (Vec::new(), false);
+        (self.left, self.is_blind) = (Left::default(), false);
         self.lease.renew(joined.fence, asked, lasts);
         self.may_plan = joined.may_plan;
         self.upset();
@@ -210,19 +219,20 @@ impl Membership {
             self.is_blind |= matches!(more, Err(Error::Unanswered { .. }));
             let more = more?;
             let is_last = more.len() < BATCH_MAX;
-            // What could not be settled the last time is settled now.
-            self.left.extend(more);
+            // Judged once and at once: the journal forgets what the settler is told of. What cannot be settled now is
+            // settled the next time.
+            self.judge(more, fence, now);
             // All of them, before any is handed back: else those would be found again and again.
             if is_last {
                 break;
             }
         }
-        let (launches, reports) = self.sort(&self.left, fence, now);
-        let launches = keep_own(store, fence, launches, taken).await?;
+        let Left { launches, reports } = self.left.clone();
         if launches.is_empty() && reports.is_empty() {
             self.done_taking();
             return Ok(launches);
         }
+        let launches = keep_own(store, fence, launches, taken).await?;
         self.metrics.runs_taken_over.add((launches.len() + reports.len()) as u64);
         warn!(settled = reports.len(), launched_now = launches.len(), "took up what was left in flight");
         if !reports.is_empty() {
@@ -239,7 +249,7 @@ impl Membership {
 
     /// Everything that was taken up is seen to.
     fn done_taking(&mut self) {
-        self.left.clear();
+        self.left = Left::default();
         if self.is_blind {
             return;
         }
@@ -253,18 +263,17 @@ impl Membership {
         what(&mut self.journal.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn sort(&self, left: &[Orphan], fence: Fence, now: Timestamp) -> (Vec<Launchable>, Vec<Report>) {
+    /// Tells what was never launched from what is in doubt or has ended.
+    fn judge(&mut self, orphans: Vec<Orphan>, fence: Fence, now: Timestamp) {
         let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         let none = HashSet::new();
         let recovery = Recovery { journal: &journal, fence, now, unlaunched: &none };
-        let (mut launches, mut reports) = (Vec::new(), Vec::new());
-        for orphan in left.iter().filter(|orphan| is_open(orphan)) {
-            match recovery.judge(orphan) {
-                Some(report) => reports.push(report),
-                None => launches.push(orphan.launch.clone()),
+        for orphan in orphans.into_iter().filter(is_open) {
+            match recovery.judge(&orphan) {
+                Some(report) => self.left.reports.push(report),
+                None => self.left.launches.push(orphan.launch),
             }
         }
-        (launches, reports)
     }
 }
 

@@ -203,7 +203,9 @@ impl<S: Store, C: Clock> Settler<S, C> {
             self.metrics.settled(&ended.definition, end);
             tell(ended, end);
         }
-        let keys: Vec<(RunKey, u32)> = ended.iter().map(|one| (one.report.run, one.report.attempt)).collect();
+        // What was refused is in the hands of another lease, which may be this node's next one: it must know of the launch.
+        let written = ended.iter().zip(settled).filter(|(_, end)| end.commit == Commit::Done);
+        let keys: Vec<(RunKey, u32)> = written.map(|(one, _)| (one.report.run, one.report.attempt)).collect();
         self.forget(&keys);
         self.settled.notify_one();
     }

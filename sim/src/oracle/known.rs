@@ -127,6 +127,15 @@ impl Known {
         end
     }
 
+    /// One that was to fire early and waited has its entry, though the last run came before its instant.
+    pub(super) fn reach_beyond(&mut self, tick: i64) {
+        let is_spent = self.present().max_runs.is_some_and(|max| self.admitted >= max);
+        let is_beyond = |span: &&mut Span| is_spent && span.through.is_some_and(|through| through < tick);
+        if let Some(last) = self.spans.last_mut().filter(is_beyond) {
+            last.through = Some(tick);
+        }
+    }
+
     pub(super) fn stand(&mut self, standing: Standing, at: Timestamp) {
         if standing == Standing::Deleted {
             self.close(at);

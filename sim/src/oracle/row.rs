@@ -130,6 +130,7 @@ impl Oracle {
             let is_reached = !matches!(now, RunStatus::Scheduled | RunStatus::Waiting);
             if seen.origin == Origin::Tick && is_reached {
                 known.reached = known.reached.max(seen.tick);
+                known.reach_beyond(seen.tick);
             }
         }
         if now.is_terminal() && !before.is_terminal() {

@@ -152,8 +152,7 @@ fn test_targets(crates: &[Crate]) -> TestTargets {
     let mut targets = TestTargets::default();
     for target in crates.iter().flat_map(|member| &member.targets) {
         // What wants a feature of its own has a step of its own.
-        let is_test =
-            target.kind.iter().any(|kind| kind == "test") && target.required_features.is_empty();
+        let is_test = target.kind.iter().any(|kind| kind == "test") && target.required_features.is_empty();
         let names = if target.name.starts_with(END_TO_END_PREFIX) {
             &mut targets.end_to_end
         } else if target.name.contains(POSTGRES_PART) {

@@ -314,3 +314,54 @@ fn nodes_that_may_do_nothing_sleep_until_they_may() {
     });
     assert!(!ledger.is_empty());
 }
+
+#[test]
+fn what_a_node_took_over_and_did_not_settle_is_not_launched_again() {
+    for (doing, fate) in [("settling runs", Fate::Fails), ("taking over runs", Fate::GoesUnanswered)] {
+        let (launched, ledger) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+            cluster.targets.on("one", |launch, _| Deed::succeeds(if launch.attempt == 1 { 60 } else { 1 }));
+            cluster.create(cron("one", "1 10 * * *")).await;
+            cluster.start("a").await;
+            cluster.until(at("10:01:01")).await;
+            cluster.start("b").await;
+            cluster.until(at("10:01:10")).await;
+            let mut is_due = true;
+            cluster.store.on_commit(move |what| {
+                let is_struck = what == doing && (is_due || doing == "settling runs");
+                is_due &= !is_struck;
+                if is_struck { fate } else { Fate::Commits }
+            });
+            cluster.crash("a").await;
+            // From now on the ledger says that the run is held by `b`, whose journal knows nothing of it.
+            cluster.until(at("10:01:16")).await;
+            cluster.crash("b").await;
+            cluster.store.on_commit(|_| Fate::Commits);
+            cluster.start("b").await;
+            cluster.until(at("10:01:30")).await;
+            (cluster.targets.launched(), cluster.ledger().await)
+        });
+        let who: Vec<(&str, u32)> = launched.iter().map(|one| (&*one.node, one.attempt)).collect();
+        assert_eq!(who, [("a", 1), ("b", 2)], "{doing}");
+        assert_eq!(ledger, ["10:01:00 success"], "{doing}");
+    }
+}
+
+#[test]
+fn what_a_node_could_not_settle_at_first_it_settles_as_soon_as_it_can() {
+    let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.on("one", |launch, _| Deed::succeeds(if launch.attempt == 1 { 60 } else { 1 }));
+        cluster.create(cron("one", "1 10 * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:01:01")).await;
+        cluster.start("b").await;
+        cluster.until(at("10:01:10")).await;
+        cluster.store.on_commit(|what| if what == "settling runs" { Fate::Fails } else { Fate::Commits });
+        cluster.crash("a").await;
+        cluster.until(at("10:01:20")).await;
+        cluster.store.on_commit(|_| Fate::Commits);
+        cluster.until(at("10:01:30")).await;
+        cluster.targets.launched()
+    });
+    let who: Vec<(&str, u32)> = launched.iter().map(|one| (&*one.node, one.attempt)).collect();
+    assert_eq!(who, [("a", 1), ("b", 2)]);
+}

@@ -194,3 +194,16 @@ fn more_ranges_than_a_plan_may_write_are_written_by_the_next_ones() {
     assert!(second.ranges[0].first > first.ranges[999].last);
     assert!(second.next_tick.is_some_and(|next| next > case.now));
 }
+
+#[test]
+fn a_tick_that_was_to_fire_early_is_late_from_then_on() {
+    let mut case = Case::new("*/20 * * * * *", "10:00:20", "10:00:18").late(&["10:00:00", "10:00:20"]);
+    case.cursor.decided_through = at("10:00:00");
+    case.policy.grace = seconds(3);
+    for (row, fire_at) in case.late.iter_mut().zip(["09:59:55", "10:00:13"]) {
+        row.fire_at = at(fire_at);
+    }
+    let closed = case.plan().closed;
+    let why: Vec<&str> = closed.iter().map(|row| row.end.reason().code()).collect();
+    assert_eq!(why, ["outage", "outage"]);
+}

@@ -1,7 +1,8 @@
 //! Plans: guarded by the cursor and the version they were made on, one entry per tick.
 
 use punctual_plan::{
-    Basis, CatchUp, Jitter, JitterMode, Origin, Outcome, Overlap, Recorded, RunStatus, Span, Status, audit_ledger,
+    Basis, CatchUp, Jitter, JitterMode, Origin, Outcome, Overlap, Recorded, RunStatus, Span, Status,
+    audit_ledger,
 };
 use punctual_time::{Anchor, Weekdays};
 

@@ -84,6 +84,8 @@ pub(super) struct Data {
     pub(super) org_use: BTreeMap<OrgKey, (i64, u32)>,
     pub(super) requests: BTreeMap<(OrgKey, String), RequestRecord>,
     pub(super) leases_given: u64,
+    /// When old answers were last forgotten.
+    pub(super) answers_forgotten_at: Timestamp,
     /// Every event up to this one has its seal, whosever it is.
     pub(super) sealed_through: i64,
     /// The rows that were written since somebody asked, once somebody has.

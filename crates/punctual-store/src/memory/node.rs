@@ -143,8 +143,7 @@ impl Data {
             self.change_run(key, |run| run.fence = Some(fence));
             let run = &self.runs[&key];
             let is_told = run.token.is_some() && run.executor_run_id.is_some();
-            let is_taken =
-                run.status == RunStatus::Running && is_told && holds(Rule::TakenIsNotInDoubt);
+            let is_taken = run.status == RunStatus::Running && is_told && holds(Rule::TakenIsNotInDoubt);
             let attempt = run.attempt;
             // One whose definition cannot be read any more is left to its deadline.
             taken.extend(self.launchable(key, attempt).ok().map(|launch| Orphan {

@@ -65,13 +65,21 @@ impl Data {
         // Runs name their node, so a node is known as long as they are.
         let longest = retention.runs.max(retention.failures);
         self.nodes.retain(|_, node| now.duration_since(node.lease_until) <= longest);
-        self.batches.retain(|_, (at, _)| now.duration_since(*at) <= ANSWERS_KEPT);
+        self.forget_answers(now);
         self.requests.retain(|_, request| now.duration_since(request.at) <= REQUESTS_KEPT);
         let unread = |at: Timestamp| now.duration_since(at) <= retention.runs;
         self.outbox.retain(|_, message| unread(message.at));
         let left = &self.outbox;
         self.outbox_positions.retain(|_, seq| left.contains_key(seq));
         retained
+    }
+
+    /// Forgets answers that nobody asks for again; all are looked at, so that is done now and then.
+    fn forget_answers(&mut self, now: Timestamp) {
+        if now.duration_since(self.answers_forgotten_at).abs() > ANSWERS_KEPT / 4 {
+            self.answers_forgotten_at = now;
+            self.batches.retain(|_, (at, _)| now.duration_since(*at) <= ANSWERS_KEPT);
+        }
     }
 
     fn retain_schedule(&mut self, schedule: ScheduleKey, step: &mut Step) -> u64 {

@@ -255,8 +255,7 @@ impl Postgres {
         }
         let schedules: Vec<i64> = hanging.iter().map(|one| one.schedule.0).collect();
         let until_end: Vec<i64> = hanging.iter().map(|one| one.until_end).collect();
-        let arguments: [&dyn Arg; 5] =
-            [&schedules, &now.as_microsecond(), &"active", &until_end, &"tick"];
+        let arguments: [&dyn Arg; 5] = [&schedules, &now.as_microsecond(), &"active", &until_end, &"tick"];
         tx.run(sql!("go_on_if_free"), &arguments).await?;
         Ok(())
     }
