@@ -213,6 +213,7 @@ impl Hub {
         for gone in state.oracle.known_runs().into_iter().filter(|key| !there.contains(key)) {
             state.oracle.observe(moment, gone, None);
         }
+        state.oracle.recount(moment, &rows);
     }
 
     /// Says that something is wrong.

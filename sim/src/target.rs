@@ -129,7 +129,9 @@ impl Targets for Reach {
     async fn launch(&self, launch: Launch) -> Launched {
         let hub = &self.line.hub;
         if !matches!(&*hub.store, AnyStore::Memory(_)) {
-            hub.show(launch.run.run);
+            // What ended meanwhile is not in its way.
+            let in_flight = hub.state().oracle.in_flight();
+            in_flight.into_iter().chain([launch.run.run]).for_each(|run| hub.show(run));
         }
         let moment = hub.moment();
         {

@@ -202,6 +202,11 @@ impl Oracle {
         keys
     }
 
+    /// The runs that were in flight when it last looked.
+    pub(crate) fn in_flight(&self) -> Vec<RunKey> {
+        self.schedules.values().flat_map(|known| known.in_flight.keys().copied()).collect()
+    }
+
     /// The sketch of a schedule in a version.
     pub(crate) fn sketch(&self, key: ScheduleKey, version: i64) -> Option<Arc<Sketch>> {
         self.schedules.get(&key)?.sketches.get(&version).cloned()
