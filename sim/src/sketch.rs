@@ -248,10 +248,10 @@ impl Sketch {
     }
 
     fn windows(&self) -> Windows {
-        let mut windows = Windows::default();
-        windows.only_between = self.only_between.map(|(start, end)| {
+        let only_between = self.only_between.map(|(start, end)| {
             punctual_time::DayRange::new(start, end).expect("the story has parts of the day")
         });
+        let mut windows = Windows { only_between, ..Windows::default() };
         for day in (0..7).filter(|day| self.not_on >> day & 1 == 1) {
             windows.not_on = windows.not_on.with(day);
         }

@@ -408,7 +408,7 @@ impl<'a> Teller<'a> {
         self.hub.state().oracle.converged(moment);
         match self.hub.at_once(self.hub.store.check()) {
             Ok(findings) => {
-                findings.iter().take(3).for_each(|one| self.hub.complain(format!("check: {one:?}")))
+                findings.iter().take(3).for_each(|one| self.hub.complain(format!("check: {one:?}")));
             }
             Err(problem) => self.hub.complain(format!("check: {problem}")),
         }

@@ -181,7 +181,7 @@ pub(crate) fn ticks_of_sets(sets: &Sets, wall: &Wall, changes: Changes, stretch:
         if second == piece.start && skips_a_match(sets, &piece, changes.gap) {
             ticks.push(second);
         }
-        walk_piece(sets, &piece, changes.fold, (second, end), &mut ticks);
+        ticks.extend(walk_piece(sets, &piece, changes.fold, second..end));
         second = end;
     }
     ticks.dedup();
@@ -196,8 +196,9 @@ fn skips_a_match(sets: &Sets, piece: &Piece, gap: Gap) -> bool {
 }
 
 /// The ticks of a piece from one second to before another.
-fn walk_piece(sets: &Sets, piece: &Piece, fold: Fold, (from, end): (i64, i64), ticks: &mut Vec<i64>) {
-    let (mut second, mut known) = (from, None);
+fn walk_piece(sets: &Sets, piece: &Piece, fold: Fold, part: std::ops::Range<i64>) -> Vec<i64> {
+    let (mut second, end, mut known) = (part.start, part.end, None);
+    let mut ticks = Vec::new();
     while second < end {
         let local = second + piece.offset;
         let (day, of_day) = (local.div_euclid(DAY), local.rem_euclid(DAY));
@@ -221,6 +222,7 @@ fn walk_piece(sets: &Sets, piece: &Piece, fold: Fold, (from, end): (i64, i64), t
         }
         second += 60 - of_day % 60;
     }
+    ticks
 }
 
 /// Whether an instant that shows a planned local time is the pass that counts.

@@ -146,6 +146,31 @@ impl<S: Store, C: Clock> Parts<S, C> {
             pulse: Arc::clone(pulse),
         }
     }
+
+    fn settler(&self, settled: &Arc<Notify>, flights: &Arc<Flights>) -> Settler<S, C> {
+        Settler {
+            store: Arc::clone(&self.store),
+            time: Arc::clone(&self.time),
+            lease: Arc::clone(&self.lease),
+            sender: self.sender.clone(),
+            journal: Arc::clone(&self.journal),
+            flights: Arc::clone(flights),
+            metrics: Arc::clone(&self.metrics),
+            settled: Arc::clone(settled),
+            spans: self.settings.spans.clone(),
+            idle: self.settings.idle,
+        }
+    }
+
+    fn node(&self) -> membership::Shared {
+        membership::Shared {
+            lease: Arc::clone(&self.lease),
+            sender: self.sender.clone(),
+            metrics: Arc::clone(&self.metrics),
+            journal: Arc::clone(&self.journal),
+            lasts: self.settings.lease(),
+        }
+    }
 }
 
 fn assemble<S: Store, C: Clock, T: Targets>(
@@ -155,38 +180,20 @@ fn assemble<S: Store, C: Clock, T: Targets>(
 ) -> Engine<S, C, T> {
     let (tuner, pulse) = (Tuner::new(parts.settings.tuning()), Arc::new(Pulse::default()));
     let (duties, pace) = (parts.duties(&tuner, &pulse), parts.settings.tuning().pace);
+    let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
+    let (settler, node) = (parts.settler(&settled, &flights), parts.node());
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));
-    let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
-    let settler = Settler {
-        store: Arc::clone(&store),
-        time: Arc::clone(&time),
-        lease: Arc::clone(&lease),
-        sender: sender.clone(),
-        journal: Arc::clone(&journal),
-        flights: Arc::clone(&flights),
-        metrics: Arc::clone(&metrics),
-        settled: Arc::clone(&settled),
-        spans: settings.spans.clone(),
-        idle: settings.idle,
-    };
     let shared = Shared {
         time: Arc::clone(&time),
         targets,
-        lease: Arc::clone(&lease),
-        journal: Arc::clone(&journal),
+        lease,
+        journal,
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
         lanes: Mutex::default(),
         news,
         settings: settings.clone(),
-    };
-    let node = membership::Shared {
-        lease,
-        sender: sender.clone(),
-        metrics: Arc::clone(&metrics),
-        journal,
-        lasts: settings.lease(),
     };
     Engine {
         watch: Watch::new(time.clock()),

@@ -15,7 +15,7 @@ pub(super) const LINE: &[&str] = &[
 ];
 
 /// Crates beside the line: tools, simulators, measurements. They use what they need; the line never uses them.
-const BESIDE: &[&str] = &["sim", "punctual-bench", "fuzz", "xtask"];
+const BESIDE: &[&str] = &["punctual-sim", "punctual-bench", "fuzz", "xtask"];
 
 /// Looks at every kind of dependency, those of tests too: a test that needs a later crate belongs to that crate.
 pub(crate) fn check(repository: &Repository) -> Vec<Finding> {
