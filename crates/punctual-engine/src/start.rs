@@ -16,10 +16,12 @@ use crate::batch::Sender;
 use crate::duties::Duties;
 use crate::flights::Flights;
 use crate::journal::Journal;
+use crate::lanes::Lanes;
 use crate::launch::Targets;
 use crate::launcher::{Launcher, Shared};
 use crate::lease::{Lease, Moment};
 use crate::membership::{self, Membership};
+use crate::muster::Muster;
 use crate::planner::Planner;
 use crate::recover::{Recovery, keep_own, recover};
 use crate::settler::Settler;
@@ -136,6 +138,20 @@ struct Parts<S, C> {
 }
 
 impl<S: Store, C: Clock> Parts<S, C> {
+    fn settler(&self, flights: &Arc<Flights>, settled: &Arc<Notify>) -> Settler<S, C> {
+        Settler {
+            store: Arc::clone(&self.store),
+            time: Arc::clone(&self.time),
+            lease: Arc::clone(&self.lease),
+            sender: self.sender.clone(),
+            journal: Arc::clone(&self.journal),
+            flights: Arc::clone(flights),
+            metrics: Arc::clone(&self.metrics),
+            settled: Arc::clone(settled),
+            spans: self.settings.spans.clone(),
+        }
+    }
+
     fn duties(&self, tuner: &Tuner, pulse: &Arc<Pulse>) -> Duties<S, C> {
         Duties {
             store: Arc::clone(&self.store),
@@ -155,20 +171,11 @@ fn assemble<S: Store, C: Clock, T: Targets>(
 ) -> Engine<S, C, T> {
     let (tuner, pulse) = (Tuner::new(parts.settings.tuning()), Arc::new(Pulse::default()));
     let (duties, pace) = (parts.duties(&tuner, &pulse), parts.settings.tuning().pace);
+    let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
+    let settler = parts.settler(&flights, &settled);
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));
-    let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
-    let settler = Settler {
-        store: Arc::clone(&store),
-        time: Arc::clone(&time),
-        lease: Arc::clone(&lease),
-        sender: sender.clone(),
-        journal: Arc::clone(&journal),
-        flights: Arc::clone(&flights),
-        metrics: Arc::clone(&metrics),
-        settled: Arc::clone(&settled),
-        spans: settings.spans.clone(),
-    };
+    let lanes = Mutex::new(Lanes::new(settings.waiting_max));
     let shared = Shared {
         time: Arc::clone(&time),
         targets,
@@ -176,7 +183,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         journal: Arc::clone(&journal),
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
-        lanes: Mutex::default(),
+        lanes,
         news,
         settings: settings.clone(),
     };
@@ -186,6 +193,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         planner: Planner::new(&node, pace),
         admitter: Admitter::new(&node, pace, settings.spans.clone()),
         membership: Membership::new(joined, node),
+        muster: Muster::default(),
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
         duties: only(settings.task(duties.run(wanted))),

@@ -11,6 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row};
 
 use super::decode::column;
+use super::sheet::Sheets;
 use super::{Access, sql};
 use crate::cache::{Definitions, Known, Stamp};
 use crate::definition::Definition;
@@ -157,11 +158,19 @@ pub(super) struct Db {
     pub(super) definitions: Arc<Definitions>,
     /// What marks the shared things of orgs, while nothing that is read can change.
     stamps: RefCell<Option<HashMap<i64, Stamp>>>,
+    /// Starts that are committed and not in their rows yet.
+    pub(super) sheets: Arc<Sheets>,
 }
 
 impl Db {
     pub(super) fn new(connection: Connection, definitions: &Arc<Definitions>) -> Self {
-        Self { connection, definitions: Arc::clone(definitions), stamps: RefCell::default() }
+        let (definitions, stamps) = (Arc::clone(definitions), RefCell::default());
+        Self { connection, definitions, stamps, sheets: Arc::default() }
+    }
+
+    /// The same, sharing what is known of sheets.
+    pub(super) fn with_sheets(self, sheets: &Arc<Sheets>) -> Self {
+        Self { sheets: Arc::clone(sheets), ..self }
     }
 
     /// Does what happens in one read transaction: what is shared is looked at once, not for every definition.
