@@ -1,6 +1,6 @@
 //! Admitter: what is due is admitted in one transaction, and only then handed to the launcher.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -57,12 +57,14 @@ impl Judged {
         let starts = |one: &&AdmitCommit| one.admission.verdict == Verdict::Start;
         let wanted = wanted(self.commits.iter().filter(starts).map(|one| &one.row));
         let launches = self.commits.iter().map(|one| starts(&one).then(|| one.row.launch.clone())).collect();
+        let is_cancelling = self.commits.iter().any(|one| cancelled(one).next().is_some());
         let is_any = !self.commits.is_empty();
         is_any.then(|| Mustered {
             ahead: Ahead::new(moment, self.commits),
             begun: self.begun,
             wanted,
             launches,
+            is_cancelling,
         })
     }
 }
@@ -75,6 +77,8 @@ pub(crate) struct Mustered {
     pub(crate) wanted: HashMap<LaneKey, usize>,
     /// What each of them launches, if it does.
     launches: Vec<Option<Launchable>>,
+    /// Whether some of them cancel other runs, maybe of their own number.
+    is_cancelling: bool,
 }
 
 /// Verdicts that were made ahead and are committed; what remains is to be told when there is time for it.
@@ -203,12 +207,18 @@ impl Admitter {
         mustered: Mustered,
     ) -> Result<Option<CalledUp>, Error> {
         let fence = self.lease.fence();
-        let Mustered { ahead, begun, launches, .. } = mustered;
+        let Mustered { ahead, begun, launches, is_cancelling, .. } = mustered;
         let sent = self.sender.send(fence, now, |batch| store.admit_ahead(batch, ahead.clone()));
         let Some(done) = sent.await? else { return Ok(None) };
         let is_done =
             |(launch, commit): (Option<Launchable>, &Commit)| launch.filter(|_| *commit == Commit::Done);
-        let launches = launches.into_iter().zip(&done).filter_map(is_done).collect();
+        let mut launches: Vec<Launchable> = launches.into_iter().zip(&done).filter_map(is_done).collect();
+        if is_cancelling {
+            // One that a later tick of the same batch has cancelled has ended before it began.
+            let pairs = ahead.admissions.iter().zip(&done).filter(|(_, commit)| **commit == Commit::Done);
+            let ended: HashSet<RunKey> = pairs.flat_map(|(one, _)| cancelled(one)).collect();
+            launches.retain(|launch| !ended.contains(&launch.run));
+        }
         Ok(Some(CalledUp { fence, launches, now, ahead, done, begun }))
     }
 
@@ -254,6 +264,14 @@ impl Admitter {
     }
 }
 
+/// The runs that a verdict cancels.
+fn cancelled(one: &AdmitCommit) -> impl Iterator<Item = RunKey> {
+    one.admission.effects.iter().filter_map(|effect| match effect {
+        Effect::Cancel(run, _) => Some(*run),
+        _ => None,
+    })
+}
+
 /// Whether the trace of a row begins with its admission.
 fn beginning(row: &DueRow) -> Beginning {
     if row.launch.trace.is_none() { Beginning::Here } else { Beginning::Elsewhere }
@@ -285,11 +303,7 @@ impl Admitted {
     fn take(&mut self, one: &AdmitCommit) {
         let launch = &one.row.launch;
         let (run, schedule, tick) = (launch.run, &*launch.definition.name, launch.scheduled_for);
-        for effect in &one.admission.effects {
-            if let Effect::Cancel(run, _) = effect {
-                self.cancelled.push(*run);
-            }
-        }
+        self.cancelled.extend(cancelled(one));
         match &one.admission.verdict {
             Verdict::Start => {
                 info!(%run, schedule, %tick, status = "enqueued", attempt = launch.attempt, "fires");

@@ -345,7 +345,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.plan_at = Some(Timestamp::MIN);
         }
         admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
-        self.launch(admitted.launches, admitted.fence);
+        // One that a later tick of the same batch has cancelled has ended before it began.
+        let is_open = |run: &Launchable| !admitted.cancelled.contains(&run.run);
+        self.launch(admitted.launches.into_iter().filter(is_open).collect(), admitted.fence);
         self.give_up(&admitted.expired).await;
         self.pause_illegible(admitted.illegible).await;
         admitted.next_look_at
