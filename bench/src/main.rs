@@ -9,6 +9,7 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 mod ceiling;
+mod engine;
 mod file;
 mod herd;
 mod options;
@@ -40,8 +41,10 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: &[String]) -> Result<(), Failure> {
-    if let Some(("stress", rest)) = arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
-        return stress::run(rest).await;
+    match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        Some(("stress", rest)) => return stress::run(rest).await,
+        Some(("herd" | "steady", _)) => return engine::run(arguments).await,
+        _ => {}
     }
     let options = Options::read(arguments)?;
     let mut sheets = Vec::new();

@@ -28,19 +28,19 @@ pub(crate) struct Stopwatch {
 
 impl Stopwatch {
     pub(crate) fn start() -> Self {
-        Self { computed_s: computed_s(), start: Instant::now() }
+        Self { computed_s: computed_s("self"), start: Instant::now() }
     }
 
     /// So many rows since the start.
     pub(crate) fn stop(&self, count: u64) -> Rate {
-        Rate { count, elapsed: self.start.elapsed(), computed_s: computed_s() - self.computed_s }
+        Rate { count, elapsed: self.start.elapsed(), computed_s: computed_s("self") - self.computed_s }
     }
 }
 
-/// User and system time of this process, as Linux counts it; 0 where it does not tell.
-fn computed_s() -> f64 {
+/// User and system time of a process, as Linux counts it; 0 where it does not tell.
+pub(crate) fn computed_s(process: &str) -> f64 {
     const TICKS_PER_S: f64 = 100.0;
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     // The name of the program, in parentheses, may hold anything; the fields are counted behind it.
     let fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     fields.skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_S

@@ -92,25 +92,37 @@ impl Line {
     }
 
     async fn admitted(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
-        let judged: Vec<(RunKey, Verdict)> =
-            admissions.iter().map(|one| (one.admission.run, one.admission.verdict.clone())).collect();
+        let judged = judged(&admissions);
         let work = stored!(self.hub, admit(batch, admissions));
-        self.write_and("admitting", work, |commits| {
-            // A batch that is sent again is answered as it was, and does nothing.
-            let is_new = self.hub.state().batches.insert(batch.id.0);
-            let is_done = |commit: &Commit| is_new && *commit == Commit::Done;
-            let started = judged.iter().zip(commits).filter(|(_, commit)| is_done(commit));
-            self.hub.look();
-            for ((run, verdict), _) in started {
-                if *verdict == Verdict::Start {
-                    let moment = self.hub.moment();
-                    let mut state = self.hub.state();
-                    state.oracle.admitted(*run, batch.now);
-                    state.oracle.held(moment, *run, batch.fence);
-                }
+        self.write_and("admitting", work, |commits| self.heard(batch, &judged, commits)).await
+    }
+
+    async fn admitted_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
+        let judged = judged(&ahead.admissions);
+        let work = stored!(self.hub, admit_ahead(batch, ahead));
+        self.write_and("admitting ahead", work, |commits| {
+            if let Some(commits) = commits {
+                self.heard(batch, &judged, commits);
             }
         })
         .await
+    }
+
+    /// Lets the oracle know what an admission has done.
+    fn heard(&self, batch: Batch, judged: &[(RunKey, Verdict)], commits: &[Commit]) {
+        // A batch that is sent again is answered as it was, and does nothing.
+        let is_new = self.hub.state().batches.insert(batch.id.0);
+        let is_done = |commit: &Commit| is_new && *commit == Commit::Done;
+        let started = judged.iter().zip(commits).filter(|(_, commit)| is_done(commit));
+        self.hub.look();
+        for ((run, verdict), _) in started {
+            if *verdict == Verdict::Start {
+                let moment = self.hub.moment();
+                let mut state = self.hub.state();
+                state.oracle.admitted(*run, batch.now);
+                state.oracle.held(moment, *run, batch.fence);
+            }
+        }
     }
 
     async fn reported(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
@@ -124,6 +136,11 @@ impl Line {
         })
         .await
     }
+}
+
+/// The runs of verdicts, with what they say.
+fn judged(admissions: &[AdmitCommit]) -> Vec<(RunKey, Verdict)> {
+    admissions.iter().map(|one| (one.admission.run, one.admission.verdict.clone())).collect()
 }
 
 /// Lets virtual time pass, if there is any.
@@ -163,6 +180,14 @@ macro_rules! through {
 
             async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
                 self.admitted(batch, admissions).await
+            }
+
+            async fn moment(&self) -> Option<Moment> {
+                self.hub.at_once(self.hub.store.moment())
+            }
+
+            async fn admit_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
+                self.admitted_ahead(batch, ahead).await
             }
 
             async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {

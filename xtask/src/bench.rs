@@ -1,20 +1,29 @@
-//! `cargo xtask bench store|api`: builds the benchmarks for release and runs one, beside a private server if it needs one.
+//! `cargo xtask bench store|herd|steady|idle|api`: builds the benchmarks for release and runs one, beside a private server if it needs one.
 
 use crate::check::shown;
 use crate::failure::Failure;
 use crate::ground::postgres::{Server, URL_VARIABLE};
 use crate::line::Line;
-use crate::repository;
+use crate::{repository, stress};
 
 const USAGE: &str = "cargo xtask bench store [--parts runs,register,open,copy,retain] [--databases sqlite,postgres] [--sizes 10k,100k,1M] \
-     [--repeats 3] [--runs 200k] [--ledger 1M], or cargo xtask bench api [SECONDS]";
+     [--repeats 3] [--runs 200k] [--ledger 1M], or cargo xtask bench herd|steady [--databases sqlite,postgres] [--sizes 10k,100k] \
+     [--repeats 5] [--seconds 60], or cargo xtask bench idle [--databases sqlite,postgres] [--schedules 1M], or \
+     cargo xtask bench api [SECONDS]";
+
+/// What the driver measures by itself.
+const DRIVEN: &[&str] = &["store", "herd", "steady"];
 
 /// Runs a benchmark; its JSON goes to `bench/NAME.json` in the target folder.
 pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
     if let Some(("api", rest)) = arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
         return api(rest);
     }
-    let Some((name, rest)) = arguments.split_first().filter(|(name, _)| name.as_str() == "store") else {
+    if let Some(("idle", rest)) = arguments.split_first().map(|(name, rest)| (name.as_str(), rest)) {
+        return idle(rest);
+    }
+    let Some((name, rest)) = arguments.split_first().filter(|(name, _)| DRIVEN.contains(&name.as_str()))
+    else {
         return Err(Failure::new("there is no such benchmark", USAGE));
     };
     shown(&Line::new(["cargo", "build", "--release", "--package", "punctual-bench"]))?;
@@ -28,6 +37,12 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
     }
     let server = Server::start()?;
     line.with(URL_VARIABLE, &server.url()).run()
+}
+
+/// What a million schedules cost that are far from due.
+fn idle(rest: &[String]) -> Result<(), Failure> {
+    let words = ["--parts", "idle", "--schedules", "1M", "--databases", "sqlite,postgres"].map(str::to_owned);
+    stress::command(&[&words, rest].concat())
 }
 
 /// What the HTTP door bears while schedules fire.

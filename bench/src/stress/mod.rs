@@ -5,6 +5,7 @@
 //! took and how much memory it had at most. A figure whose outcome is wrong is refused; figures themselves are not judged.
 
 mod file;
+mod idle;
 mod ledger;
 mod program;
 mod programs;
@@ -16,7 +17,7 @@ use crate::options::{Kind, count, kind};
 use crate::report::{self, Sheet};
 use program::Home;
 
-const HINT: &str = "stress --program FILE [--parts file,ledger,programs] [--databases sqlite,postgres] \
+const HINT: &str = "stress --program FILE [--parts file,ledger,programs,idle] [--databases sqlite,postgres] \
     [--schedules 100k] [--runs 1M] [--programs 1k] [--out FILE]";
 
 /// What is tried.
@@ -25,6 +26,7 @@ enum Part {
     File,
     Ledger,
     Programs,
+    Idle,
 }
 
 /// What the command line asks for.
@@ -71,6 +73,7 @@ fn part(name: &str) -> Result<Part, Failure> {
         "file" => Ok(Part::File),
         "ledger" => Ok(Part::Ledger),
         "programs" => Ok(Part::Programs),
+        "idle" => Ok(Part::Idle),
         _ => Err(format!("there is no part `{name}`; {HINT}").into()),
     }
 }
@@ -93,11 +96,13 @@ async fn measure(part: Part, wish: &Wish) -> Result<Sheet, Failure> {
     let mut sheet = match part {
         Part::File => Sheet::new("file", program::HEAD),
         Part::Ledger => Sheet::new("ledger", program::HEAD),
+        Part::Idle => Sheet::new("idle", idle::HEAD),
         Part::Programs => return programs::measure(&Home::sqlite(&wish.program)?, wish.programs),
     };
     for kind in &wish.databases {
         match part {
             Part::File => file::measure(&wish.program, *kind, wish.schedules, &mut sheet).await?,
+            Part::Idle => idle::measure(&wish.program, *kind, wish.schedules, &mut sheet).await?,
             _ => ledger::measure(&wish.program, *kind, wish.runs, &mut sheet).await?,
         }
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::Failure;
-use crate::report::Sheet;
+use crate::report::{Sheet, computed_s};
 
 /// The columns of what was asked.
 pub(super) const HEAD: &[&str] = &["asked", "database", "seconds", "peak MiB", "MiB said", "outcome"];
@@ -207,6 +207,11 @@ impl Serving {
     /// Bytes of memory that it had at most.
     pub(super) fn peak(&self) -> u64 {
         memory(self.child.id(), "VmHWM").unwrap_or_default()
+    }
+
+    /// Seconds that it has computed.
+    pub(super) fn computed_s(&self) -> f64 {
+        computed_s(&self.child.id().to_string())
     }
 
     /// Ends it in good order.

@@ -1,12 +1,14 @@
 //! Admitter: what is due is admitted in one transaction, and only then handed to the launcher.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
-use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, admit};
-use punctual_store::{AdmitCommit, Commit, DueBatch, DueRow, Error, Expired, Launchable, Store};
+use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, World, admit};
+use punctual_store::{
+    AdmitCommit, Ahead, Commit, DueBatch, DueRow, Error, Expired, Launchable, Moment, Store,
+};
 use tracing::{debug, info};
 
 use crate::Metrics;
@@ -34,6 +36,60 @@ pub(crate) struct Admitted {
     pub(crate) undecided: usize,
     /// Schedules of rows that cannot be read any more: those that cannot be read themselves are paused.
     pub(crate) illegible: BTreeSet<ScheduleKey>,
+}
+
+/// Verdicts that are not committed yet.
+#[derive(Default)]
+pub(crate) struct Judged {
+    commits: Vec<AdmitCommit>,
+    /// Whether the trace of each begins with it.
+    begun: Vec<Beginning>,
+}
+
+impl Judged {
+    /// Adds those over other rows.
+    pub(crate) fn add(&mut self, others: Self) {
+        self.commits.extend(others.commits);
+        self.begun.extend(others.begun);
+    }
+
+    /// Everything that can be got ready before the instant comes; none if there are no verdicts.
+    pub(crate) fn ready(self, moment: Moment) -> Option<Mustered> {
+        let starts = |one: &&AdmitCommit| one.admission.verdict == Verdict::Start;
+        let wanted = wanted(self.commits.iter().filter(starts).map(|one| &one.row));
+        let launches = self.commits.iter().map(|one| starts(&one).then(|| one.row.launch.clone())).collect();
+        let is_cancelling = self.commits.iter().any(|one| cancelled(one).next().is_some());
+        let is_any = !self.commits.is_empty();
+        is_any.then(|| Mustered {
+            ahead: Ahead::new(moment, self.commits),
+            begun: self.begun,
+            wanted,
+            launches,
+            is_cancelling,
+        })
+    }
+}
+
+/// Verdicts over what is due at an instant, made before it on what was read at a moment.
+pub(crate) struct Mustered {
+    ahead: Ahead,
+    begun: Vec<Beginning>,
+    /// How many of them want to go to each target.
+    pub(crate) wanted: HashMap<LaneKey, usize>,
+    /// What each of them launches, if it does.
+    launches: Vec<Option<Launchable>>,
+    /// Whether some of them cancel other runs, maybe of their own number.
+    is_cancelling: bool,
+}
+
+/// Verdicts that were made ahead and are committed; what remains is to be told when there is time for it.
+pub(crate) struct CalledUp {
+    pub(crate) fence: Fence,
+    pub(crate) launches: Vec<Launchable>,
+    now: Timestamp,
+    ahead: Ahead,
+    done: Vec<Commit>,
+    begun: Vec<Beginning>,
 }
 
 /// The due rows as they were found.
@@ -89,7 +145,7 @@ impl Admitter {
         if found > 0 && batch.rows.is_empty() {
             batch.next_look_at = batch.next_look_at.filter(|next| *next > now);
         }
-        batch.world.rooms = doors.rooms(&wanted(&batch), now);
+        batch.world.rooms = doors.rooms(&wanted(batch.rows.iter()), now);
         Ok(Admitted { undecided, illegible, ..self.carry_out(store, now, batch).await? })
     }
 
@@ -99,45 +155,96 @@ impl Admitter {
         now: Timestamp,
         batch: DueBatch,
     ) -> Result<Admitted, Error> {
-        let DueBatch { rows, mut world, expired, next_look_at, .. } = batch;
+        let DueBatch { rows, world, expired, next_look_at, .. } = batch;
         let fence = self.lease.fence();
-        let mut admitted = Admitted {
-            fence,
-            expired,
-            next_look_at,
-            launches: Vec::new(),
-            cancelled: Vec::new(),
-            undecided: 0,
-            illegible: BTreeSet::new(),
-        };
+        let mut admitted = Admitted { expired, next_look_at, ..Admitted::none(fence) };
         if rows.is_empty() {
             return Ok(admitted);
         }
+        let Judged { commits, begun } = self.judge(rows, world);
+        let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
+        for ((one, commit), beginning) in commits.into_iter().zip(done).zip(begun) {
+            if commit == Commit::Done || !holds(Rule::LaunchAfterCommit) {
+                self.told(&one, now, beginning);
+                admitted.take(&one);
+            }
+        }
+        Ok(admitted)
+    }
+
+    /// The verdicts over rows, in their order; rows whose instant has not come are left out.
+    fn judge(&self, rows: Vec<DueRow>, mut world: World) -> Judged {
         world.pace = self.pace;
         let due: Vec<Due> = rows.iter().map(|row| row.due.clone()).collect();
         let admissions = admit(&due, &mut world);
-        // Rows whose instant has not come are left out; the others keep their order.
-        let is_ready = |row: &DueRow| row.due.fire_at <= now || !holds(Rule::NeverEarly);
+        let is_ready = |row: &DueRow| row.due.fire_at <= world.now || !holds(Rule::NeverEarly);
         let ready: Vec<DueRow> = rows.into_iter().filter(is_ready).collect();
         let begun: Vec<Beginning> = ready.iter().map(beginning).collect();
-        let commits: Vec<AdmitCommit> = admissions
+        let commits = admissions
             .into_iter()
             .zip(ready)
             .map(|(admission, row)| AdmitCommit { admission, row: self.entitled(row) })
             .collect();
-        let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
-        for ((one, commit), beginning) in commits.into_iter().zip(done).zip(begun) {
-            if commit != Commit::Done && holds(Rule::LaunchAfterCommit) {
-                continue;
-            }
-            self.count(&one, now);
-            if one.admission.verdict == Verdict::Start {
-                let from = one.row.due.fire_at.min(now);
-                self.spans.admitted((&one.row.launch).into(), Stretch { from, to: now }, beginning);
-            }
-            admitted.take(one);
+        Judged { commits, begun }
+    }
+
+    /// Judges what will be due at the instant of `batch`; what is not decided by itself alone is left out.
+    pub(crate) fn ahead<D: Doors>(&self, batch: DueBatch, doors: &D) -> Judged {
+        let aside = batch.stretches();
+        let DueBatch { mut rows, world, undecided, .. } = batch;
+        let is_own = |row: &DueRow| doors.takes(&row.launch.definition.target.action);
+        let is_apart = |row: &DueRow| {
+            let schedule = &row.due.schedule;
+            aside.contains(schedule) || undecided.contains(schedule) || row.is_overtaken(world.now)
+        };
+        rows.retain(|row| is_own(row) && !is_apart(row));
+        self.judge(rows, world)
+    }
+
+    /// Commits verdicts that were made ahead; none of them if something was written since that they may depend on.
+    pub(crate) async fn call_up<S: Store>(
+        &self,
+        store: &S,
+        now: Timestamp,
+        mustered: Mustered,
+    ) -> Result<Option<CalledUp>, Error> {
+        let fence = self.lease.fence();
+        let Mustered { ahead, begun, launches, is_cancelling, .. } = mustered;
+        let sent = self.sender.send(fence, now, |batch| store.admit_ahead(batch, ahead.clone()));
+        let Some(done) = sent.await? else { return Ok(None) };
+        let is_done =
+            |(launch, commit): (Option<Launchable>, &Commit)| launch.filter(|_| *commit == Commit::Done);
+        let mut launches: Vec<Launchable> = launches.into_iter().zip(&done).filter_map(is_done).collect();
+        if is_cancelling {
+            // One that a later tick of the same batch has cancelled has ended before it began.
+            let pairs = ahead.admissions.iter().zip(&done).filter(|(_, commit)| **commit == Commit::Done);
+            let ended: HashSet<RunKey> = pairs.flat_map(|(one, _)| cancelled(one)).collect();
+            launches.retain(|launch| !ended.contains(&launch.run));
         }
-        Ok(admitted)
+        Ok(Some(CalledUp { fence, launches, now, ahead, done, begun }))
+    }
+
+    /// What follows from them but their launches, which have gone.
+    pub(crate) fn follow_up(&self, called: CalledUp) -> Admitted {
+        let CalledUp { fence, now, ahead, done, begun, .. } = called;
+        let mut admitted = Admitted::none(fence);
+        for ((one, commit), beginning) in ahead.admissions.iter().zip(done).zip(begun) {
+            if commit == Commit::Done {
+                self.told(one, now, beginning);
+                admitted.take(one);
+            }
+        }
+        admitted.launches.clear();
+        admitted
+    }
+
+    /// Counts a verdict, and tells whoever follows its trace.
+    fn told(&self, one: &AdmitCommit, now: Timestamp, beginning: Beginning) {
+        self.count(one, now);
+        if one.admission.verdict == Verdict::Start {
+            let from = one.row.due.fire_at.min(now);
+            self.spans.admitted((&one.row.launch).into(), Stretch { from, to: now }, beginning);
+        }
     }
 
     /// Gives a row what its launch will need, so that it is written with the admission and not for itself: the trace
@@ -159,34 +266,50 @@ impl Admitter {
     }
 }
 
+/// The runs that a verdict cancels.
+fn cancelled(one: &AdmitCommit) -> impl Iterator<Item = RunKey> {
+    one.admission.effects.iter().filter_map(|effect| match effect {
+        Effect::Cancel(run, _) => Some(*run),
+        _ => None,
+    })
+}
+
 /// Whether the trace of a row begins with its admission.
 fn beginning(row: &DueRow) -> Beginning {
     if row.launch.trace.is_none() { Beginning::Here } else { Beginning::Elsewhere }
 }
 
 /// How many rows want to go to each target.
-fn wanted(batch: &DueBatch) -> HashMap<LaneKey, usize> {
+fn wanted<'a>(rows: impl Iterator<Item = &'a DueRow>) -> HashMap<LaneKey, usize> {
     let mut wanted: HashMap<LaneKey, usize> = HashMap::new();
-    for row in batch.rows.iter().filter(|row| is_launched(&row.launch.definition.target.action)) {
+    for row in rows.filter(|row| is_launched(&row.launch.definition.target.action)) {
         *wanted.entry((row.due.org, row.launch.definition.target.name.clone())).or_default() += 1;
     }
     wanted
 }
 
 impl Admitted {
-    /// Sorts a committed verdict, and says it: one line per decision.
-    fn take(&mut self, one: AdmitCommit) {
-        let launch = one.row.launch;
-        let (run, schedule, tick) = (launch.run, &*launch.definition.name, launch.scheduled_for);
-        for effect in &one.admission.effects {
-            if let Effect::Cancel(run, _) = effect {
-                self.cancelled.push(*run);
-            }
+    fn none(fence: Fence) -> Self {
+        Self {
+            fence,
+            launches: Vec::new(),
+            cancelled: Vec::new(),
+            expired: Vec::new(),
+            next_look_at: None,
+            undecided: 0,
+            illegible: BTreeSet::new(),
         }
+    }
+
+    /// Sorts a committed verdict, and says it: one line per decision.
+    fn take(&mut self, one: &AdmitCommit) {
+        let launch = &one.row.launch;
+        let (run, schedule, tick) = (launch.run, &*launch.definition.name, launch.scheduled_for);
+        self.cancelled.extend(cancelled(one));
         match &one.admission.verdict {
             Verdict::Start => {
                 info!(%run, schedule, %tick, status = "enqueued", attempt = launch.attempt, "fires");
-                self.launches.push(launch);
+                self.launches.push(launch.clone());
             }
             Verdict::Wait(waiting) => {
                 info!(%run, schedule, %tick, status = "waiting", wait = %waiting.wait, until = %waiting.deadline, "waits");

@@ -14,12 +14,13 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::{error, info, warn};
 
-use crate::admitter::{Admitter, Look};
+use crate::admitter::{Admitted, Admitter, Look};
 use crate::batch::Sender;
 use crate::flights::Flights;
 use crate::launch::{Targets, Why};
 use crate::launcher::{Doors, Launcher};
 use crate::membership::{Beat, Membership};
+use crate::muster::Muster;
 use crate::planner::{Planned, Planner};
 use crate::recover::held;
 use crate::time::{Time, Upset, Watch};
@@ -52,6 +53,7 @@ pub struct Engine<S, C, T> {
     pub(crate) planner: Planner,
     pub(crate) admitter: Admitter,
     pub(crate) membership: Membership,
+    pub(crate) muster: Muster,
     pub(crate) launcher: Launcher<C, T>,
     pub(crate) flights: Arc<Flights>,
     pub(crate) settler: JoinSet<()>,
@@ -92,14 +94,17 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         loop {
             self.look_at_clocks().await;
             self.tend().await;
-            let mut next = vec![];
+            let (mut next, mut due) = (vec![], None);
             // A lease that is not certain any more gives no right to admit; the next heartbeat tells.
             let certain = self.membership.lease.certain(self.time.clock());
             self.pulse.leased(certain);
             let may_admit = certain.is_some();
             if may_admit {
-                let own = self.membership.own();
-                next.extend(self.admit(own).await);
+                due = match self.call_up().await {
+                    Ok(()) => self.admit(self.membership.own()).await,
+                    Err(problem) => self.fail(&problem, "admit"),
+                };
+                next.extend(due);
                 if let Some(late) = self.membership.sweep(self.time.now()) {
                     self.admit(late.due).await;
                     self.plan_for_others(late.plannable).await;
@@ -110,6 +115,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             // What had to wait for a plan is looked at after each batch of them, without a sleep.
             self.plan().await;
             self.ask_ended().await;
+            next.extend(self.hold_muster(due).await);
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             // What this node may not do now is no reason to wake: else it would spin until it may.
             let plan_at = self.plan_at.filter(|_| self.membership.may_plan());
@@ -257,6 +263,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if self.plan_at.is_none_or(|plan_at| plan_at > now) {
             return;
         }
+        // What was judged ahead would not hold after it; it is half a window early anyway.
+        if let Some(near) = self.muster.near(now) {
+            self.plan_at = Some(near);
+            return;
+        }
         match self.planner.pass(&*self.store, self.membership.own(), now).await {
             Ok(Planned::Done(plan_at)) => {
                 // Others, and runs that start, bring ticks nearer: it is asked again after a tick, hint or not.
@@ -334,20 +345,23 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     async fn admit_batch(&mut self, look: Look) -> Option<Timestamp> {
         match self.admitter.pass(&*self.store, look, &self.launcher).await {
-            Ok(admitted) => {
-                if admitted.undecided > 0 {
-                    self.plan_at = Some(Timestamp::MIN);
-                }
-                admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
-                // One that a later tick of the same batch has cancelled has ended before it began.
-                let is_open = |run: &Launchable| !admitted.cancelled.contains(&run.run);
-                self.launch(admitted.launches.into_iter().filter(is_open).collect(), admitted.fence);
-                self.give_up(&admitted.expired).await;
-                self.pause_illegible(admitted.illegible).await;
-                admitted.next_look_at
-            }
+            Ok(admitted) => self.carry_on(admitted).await,
             Err(problem) => self.fail(&problem, "admit"),
         }
+    }
+
+    /// Does what follows from committed verdicts; gives back when the next row is due.
+    pub(crate) async fn carry_on(&mut self, admitted: Admitted) -> Option<Timestamp> {
+        if admitted.undecided > 0 {
+            self.plan_at = Some(Timestamp::MIN);
+        }
+        admitted.cancelled.iter().for_each(|run| self.flights.cancel(*run, &Why::Ended));
+        // One that a later tick of the same batch has cancelled has ended before it began.
+        let is_open = |run: &Launchable| !admitted.cancelled.contains(&run.run);
+        self.launch(admitted.launches.into_iter().filter(is_open).collect(), admitted.fence);
+        self.give_up(&admitted.expired).await;
+        self.pause_illegible(admitted.illegible).await;
+        admitted.next_look_at
     }
 
     /// Pauses schedules at once whose definition cannot be read when a row of theirs is due.
@@ -366,13 +380,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if launches.iter().any(|run| matches!(run.definition.target.action, Action::Queue(_))) {
             self.pulse.tell();
         }
-        for run in launches {
-            if matches!(run.definition.target.action, Action::Message { .. }) {
-                // A full channel has been told already.
-                let _ = self.messages.try_send(());
-            }
-            self.launcher.launch(run, fence);
+        if launches.iter().any(|run| matches!(run.definition.target.action, Action::Message { .. })) {
+            // A full channel has been told already.
+            let _ = self.messages.try_send(());
         }
+        self.launcher.launch(launches, fence);
     }
 
     /// Ends runs in flight that nobody has answered for in time.
@@ -424,7 +436,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
     }
 
-    fn complain(&mut self, problem: &Error, step: &'static str) {
+    pub(crate) fn complain(&mut self, problem: &Error, step: &'static str) {
         self.metrics.store_errors.add(&[step]);
         // The database knows better than this node's clocks: the next heartbeat, at once, ends in a new lease.
         if matches!(problem, Error::LeaseLost) {

@@ -1,12 +1,15 @@
 //! Flights: the attempts that this process has in hand, how each is told to end, and what it prints.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use punctual_plan::{Fence, RunKey};
-use punctual_store::Attempt;
+use punctual_store::{Attempt, Launchable};
+use tokio::time::Instant;
 
-use crate::launch::{Canceller, LiveOutput, Why};
+use crate::launch::{Cancel, Canceller, LiveOutput, Why};
 
 /// An attempt in hand.
 #[derive(Clone, Debug)]
@@ -18,23 +21,65 @@ pub(crate) struct Flight {
     pub(crate) is_launched: bool,
 }
 
+/// How often a rush is looked at.
+const RUSH_LOOK: Duration = Duration::from_millis(2);
+
+/// What waits for the end of a rush waits no longer than this.
+const RUSH_MAX: Duration = Duration::from_millis(250);
+
 /// Everything in hand. A run that was taken up again under a new fence is another flight.
 #[derive(Debug, Default)]
-pub(crate) struct Flights(Mutex<BTreeMap<(RunKey, Fence), Flight>>);
+pub(crate) struct Flights {
+    flights: Mutex<BTreeMap<(RunKey, Fence), Flight>>,
+    /// How many were ever launched.
+    launches: AtomicU64,
+    /// How many are about to be added.
+    announced: AtomicUsize,
+}
 
 impl Flights {
-    pub(crate) fn insert(&self, run: RunKey, fence: Fence, flight: Flight) {
-        self.flights().insert((run, fence), flight);
+    /// So many will be added in a moment.
+    pub(crate) fn announce(&self, runs: usize) {
+        self.announced.store(runs, Ordering::Relaxed);
     }
 
-    pub(crate) fn get(&self, run: RunKey, fence: Fence) -> Option<Flight> {
-        self.flights().get(&(run, fence)).cloned()
-    }
-
-    pub(crate) fn launched(&self, run: RunKey, fence: Fence) {
-        if let Some(flight) = self.flights().get_mut(&(run, fence)) {
-            flight.is_launched = true;
+    /// Adds runs that wait for their place.
+    pub(crate) fn insert_all(&self, runs: &[Launchable], fence: Fence) {
+        let mut flights = self.flights();
+        for run in runs {
+            let (canceller, _) = Cancel::pair();
+            let output = LiveOutput::default();
+            let flight = Flight { attempt: run.attempt, canceller, output, is_launched: false };
+            flights.insert((run.run, fence), flight);
         }
+    }
+
+    /// Resolves when no more starts follow upon each other, or soon in any case: what is not a start can wait for them.
+    pub(crate) async fn rush(&self) {
+        let begun = Instant::now();
+        let mut launches = self.launches.load(Ordering::Relaxed);
+        while self.is_crowded() && begun.elapsed() < RUSH_MAX {
+            tokio::time::sleep(RUSH_LOOK).await;
+            let before = std::mem::replace(&mut launches, self.launches.load(Ordering::Relaxed));
+            if before == launches {
+                return;
+            }
+        }
+    }
+
+    /// Whether some wait for their place, or will in a moment.
+    fn is_crowded(&self) -> bool {
+        self.announced.load(Ordering::Relaxed) > 0
+            || self.flights().values().any(|flight| !flight.is_launched)
+    }
+
+    /// The flight of a run that has its place now, if it is still in hand.
+    pub(crate) fn launch(&self, run: RunKey, fence: Fence) -> Option<Flight> {
+        let mut flights = self.flights();
+        let flight = flights.get_mut(&(run, fence))?;
+        flight.is_launched = true;
+        self.launches.fetch_add(1, Ordering::Relaxed);
+        Some(flight.clone())
     }
 
     pub(crate) fn remove(&self, run: RunKey, fence: Fence) {
@@ -83,6 +128,6 @@ impl Flights {
     }
 
     fn flights(&self) -> MutexGuard<'_, BTreeMap<(RunKey, Fence), Flight>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -64,6 +64,8 @@ impl MemoryJournal {
 pub(crate) struct Journal {
     paper: Paper,
     bytes: u64,
+    /// Ends that are not written yet.
+    unwritten: String,
     open: HashMap<(RunKey, u32), Known>,
     /// The leases that it speaks for.
     fences: BTreeSet<Fence>,
@@ -100,7 +102,8 @@ impl Journal {
             JournalPlace::Memory(memory) => (memory.text(), Paper::Memory(memory.clone())),
         };
         let (fences, mixed) = read_fences(&text);
-        Ok(Self { paper, bytes: text.len() as u64, open: read(&text), fences, mixed })
+        let (bytes, unwritten) = (text.len() as u64, String::new());
+        Ok(Self { paper, bytes, unwritten, open: read(&text), fences, mixed })
     }
 
     /// What is known of an attempt.
@@ -144,17 +147,16 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes how an attempt ended.
-    pub(crate) fn ended(
-        &mut self,
-        run: RunKey,
-        attempt: u32,
-        (outcome, at): (Outcome, Timestamp),
-    ) -> io::Result<()> {
+    /// Notes how an attempt ended: with the next launch, or when it is asked to.
+    pub(crate) fn ended(&mut self, run: RunKey, attempt: u32, (outcome, at): (Outcome, Timestamp)) {
         let known = Known::Ended { outcome, at };
-        self.append(&line((run, attempt), &known))?;
+        self.unwritten.push_str(&line((run, attempt), &known));
         self.open.insert((run, attempt), known);
-        Ok(())
+    }
+
+    /// Writes what was noted and is not written.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if self.unwritten.is_empty() { Ok(()) } else { self.append("") }
     }
 
     /// Forgets attempts whose end is in the ledger.
@@ -174,14 +176,23 @@ impl Journal {
     }
 
     fn append(&mut self, line: &str) -> io::Result<()> {
-        match &mut self.paper {
-            Paper::File { file, .. } => file.write_all(line.as_bytes())?,
+        self.unwritten.push_str(line);
+        let written = match &mut self.paper {
+            Paper::File { file, .. } => file.write_all(self.unwritten.as_bytes()),
             Paper::Memory(memory) => {
-                memory.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(line);
+                memory.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(&self.unwritten);
+                Ok(())
             }
+        };
+        match written {
+            Ok(()) => {
+                self.bytes += self.unwritten.len() as u64;
+                self.unwritten.clear();
+            }
+            // What goes before it is noted all the same, and written with the next line; this one did not happen.
+            Err(_) => self.unwritten.truncate(self.unwritten.len() - line.len()),
         }
-        self.bytes += line.len() as u64;
-        Ok(())
+        written
     }
 
     /// Replaces the text by one that holds only what is in flight; a crash leaves the one or the other.
@@ -191,6 +202,8 @@ impl Journal {
             self.fences.iter().map(|fence| format!("F {}\n{}", fence.0, mark(fence))).collect();
         text.extend(self.open.iter().map(|(run, known)| line(*run, known)));
         self.bytes = text.len() as u64;
+        // It is all in there.
+        self.unwritten.clear();
         match &mut self.paper {
             Paper::File { path, file, .. } => {
                 let fresh = path.with_extension("rewrite");
@@ -346,9 +359,15 @@ mod tests {
         ];
         for (run, outcome) in (1..).map(RunKey).zip(outcomes) {
             journal.launching(run, 1).unwrap();
-            journal.ended(run, 1, (outcome, at(7))).unwrap();
+            journal.ended(run, 1, (outcome, at(7)));
         }
         journal.launching(RunKey(9), 1).unwrap();
+        journal.ended(RunKey(9), 1, (Outcome::Succeeded, at(7)));
+        journal.launching(RunKey(11), 1).unwrap();
+        journal.ended(RunKey(11), 1, (Outcome::Succeeded, at(7)));
+        journal.flush().unwrap();
+        journal.launching(RunKey(12), 1).unwrap();
+        journal.ended(RunKey(12), 1, (Outcome::Succeeded, at(7)));
         drop(journal);
 
         let journal = Journal::open(&place).unwrap();
@@ -359,8 +378,10 @@ mod tests {
         assert_eq!(journal.known(RunKey(4), 1).cloned(), ended(Outcome::TimedOut));
         let failed = Outcome::LaunchFailed { error: "no such file".to_owned() };
         assert_eq!(journal.known(RunKey(5), 1).cloned(), ended(failed));
-        assert_eq!(journal.known(RunKey(9), 1), Some(&Known::Launched));
+        assert_eq!(journal.known(RunKey(9), 1).cloned(), ended(Outcome::Succeeded), "with the next launch");
         assert_eq!(journal.known(RunKey(10), 1), None);
+        assert_eq!(journal.known(RunKey(11), 1).cloned(), ended(Outcome::Succeeded), "when it is asked to");
+        assert_eq!(journal.known(RunKey(12), 1), Some(&Known::Launched), "nobody asked");
     }
 
     #[test]
@@ -440,7 +461,7 @@ mod tests {
         let noise = Outcome::LaunchFailed { error: "x".repeat(1_000) };
         for run in (2..1_200).map(RunKey) {
             journal.launching(run, 1).unwrap();
-            journal.ended(run, 1, (noise.clone(), at(7))).unwrap();
+            journal.ended(run, 1, (noise.clone(), at(7)));
             journal.settled(&[(run, 1)]).unwrap();
         }
         assert!(std::fs::metadata(&path).unwrap().len() < BYTES_MAX);

@@ -17,11 +17,8 @@ pub(crate) const POOL: usize = 1_000;
 /// Places for targets that have nothing in flight.
 pub(crate) const RESERVE: usize = 100;
 
-/// Runs of one target that wait for a place; further ones of it are not admitted before there is room.
-pub(crate) const LANE_WAITING_MAX: usize = 10_000;
-
 /// Runs that wait for a place in all. Beyond it only what finds a place at once is admitted.
-pub(crate) const WAITING_MAX: usize = 100_000;
+pub(crate) const WAITING_MAX: usize = 200_000;
 
 /// What finds its lane full is looked at again after this long, and behind all that found it full before.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
@@ -43,10 +40,15 @@ pub(crate) enum Place {
 pub(crate) struct Placed {
     pub(crate) place: Place,
     pub(crate) run: Launchable,
+    lane: LaneId,
 }
 
-#[derive(Default)]
+/// A lane, as long as something is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LaneId(usize);
+
 struct Lane {
+    key: LaneKey,
     waiting: VecDeque<Launchable>,
     running: usize,
     /// When the last row that found it full is looked at again.
@@ -55,44 +57,111 @@ struct Lane {
 
 /// The lanes of a launcher.
 pub(crate) struct Lanes {
-    lanes: HashMap<LaneKey, Lane>,
+    /// Those that are not used have nothing in them.
+    lanes: Vec<Lane>,
+    unused: Vec<LaneId>,
+    by_key: HashMap<OrgKey, HashMap<String, LaneId>>,
     /// Lanes in which somebody waits, in the order in which they are served.
-    turns: VecDeque<LaneKey>,
+    turns: VecDeque<LaneId>,
+    /// The lane that was entered last: those of a herd are mostly one.
+    last: Option<LaneId>,
     pool_free: usize,
     reserve_free: usize,
     waiting: usize,
+    /// Runs of one target that wait for a place; further ones of it are not admitted before there is room.
+    lane_max: usize,
     /// Whether nobody gets a place any more.
     is_closed: bool,
 }
 
-impl Default for Lanes {
-    fn default() -> Self {
+impl Lanes {
+    /// Lanes in each of which so many may wait.
+    pub(crate) fn new(lane_max: usize) -> Self {
         Self {
-            lanes: HashMap::new(),
+            lanes: Vec::new(),
+            unused: Vec::new(),
+            by_key: HashMap::new(),
             turns: VecDeque::new(),
+            last: None,
             pool_free: POOL,
             reserve_free: RESERVE,
             waiting: 0,
+            lane_max,
             is_closed: false,
         }
     }
-}
 
-fn key_of(run: &Launchable) -> LaneKey {
-    (run.org, run.definition.target.name.clone())
-}
+    /// Lets a run in: with a place if there is one, or to wait in its lane.
+    pub(crate) fn enter(&mut self, run: Launchable) -> Option<Placed> {
+        let id = self.lane_of(&run);
+        if self.lanes[id.0].waiting.is_empty()
+            && let Some(place) = self.place_for(id)
+        {
+            return Some(self.placed(id, place, run));
+        }
+        self.wait(id, run);
+        None
+    }
 
-impl Lanes {
-    /// Adds a run to its lane; [`Lanes::take`] gives it back with a place.
-    pub(crate) fn push(&mut self, run: Launchable) -> LaneKey {
-        let key = key_of(&run);
-        let lane = self.lanes.entry(key.clone()).or_default();
+    fn wait(&mut self, id: LaneId, run: Launchable) {
+        let lane = &mut self.lanes[id.0];
         if lane.waiting.is_empty() {
-            self.turns.push_back(key.clone());
+            self.turns.push_back(id);
         }
         lane.waiting.push_back(run);
         self.waiting += 1;
-        key
+    }
+
+    fn find(&self, key: &LaneKey) -> Option<LaneId> {
+        self.by_key.get(&key.0)?.get(key.1.as_str()).copied()
+    }
+
+    /// The lane of a run, which is opened if there is none.
+    fn lane_of(&mut self, run: &Launchable) -> LaneId {
+        let name = run.definition.target.name.as_str();
+        let is_last = |id: &LaneId| {
+            let lane = &self.lanes[id.0];
+            lane.key.0 == run.org && lane.key.1 == name
+        };
+        if let Some(last) = self.last.filter(is_last) {
+            return last;
+        }
+        let known = self.by_key.get(&run.org).and_then(|lanes| lanes.get(name)).copied();
+        let id = known.unwrap_or_else(|| self.open((run.org, name.to_owned())));
+        self.last = Some(id);
+        id
+    }
+
+    fn open(&mut self, key: LaneKey) -> LaneId {
+        let lane = Lane { key: key.clone(), waiting: VecDeque::new(), running: 0, again_at: None };
+        let id = match self.unused.pop() {
+            Some(id) => {
+                self.lanes[id.0] = lane;
+                id
+            }
+            None => {
+                self.lanes.push(lane);
+                LaneId(self.lanes.len() - 1)
+            }
+        };
+        self.by_key.entry(key.0).or_default().insert(key.1, id);
+        id
+    }
+
+    /// Forgets a lane in which nothing is any more.
+    fn close_if_empty(&mut self, id: LaneId) {
+        let lane = &self.lanes[id.0];
+        if lane.running > 0 || !lane.waiting.is_empty() {
+            return;
+        }
+        if let Some(lanes) = self.by_key.get_mut(&lane.key.0) {
+            lanes.remove(&lane.key.1);
+            if lanes.is_empty() {
+                self.by_key.remove(&self.lanes[id.0].key.0);
+            }
+        }
+        self.last = self.last.filter(|last| *last != id);
+        self.unused.push(id);
     }
 
     /// Of lanes to which so many rows want to go, those that do not take all of them.
@@ -104,16 +173,16 @@ impl Lanes {
         let (mut pool, mut reserve) = (self.pool_free, self.reserve_free);
         let mut rooms = HashMap::new();
         for (key, rows) in wanted {
-            let lane = self.lanes.get(key);
+            let lane = self.find(key);
             let places = if pool > 0 { &mut pool } else { &mut reserve };
             // What is here already has no claim to the reserve.
             let places = if lane.is_none() || self.pool_free > 0 { places } else { &mut 0 };
-            let waiting = lane.map_or(0, |lane| lane.waiting.len());
-            let free = LANE_WAITING_MAX.saturating_sub(waiting).min(WAITING_MAX.saturating_sub(self.waiting));
+            let waiting = lane.map_or(0, |lane| self.lanes[lane.0].waiting.len());
+            let free = self.lane_max.saturating_sub(waiting).min(WAITING_MAX.saturating_sub(self.waiting));
             let left = free + *places;
             *places = places.saturating_sub(*rows);
             if left < *rows {
-                let again_at = self.look_again(key, *rows - left, now);
+                let again_at = self.look_again(lane, *rows - left, now);
                 rooms.insert(key.clone(), Room { left, again_at });
             }
         }
@@ -121,60 +190,65 @@ impl Lanes {
     }
 
     /// When the first of so many rows that a lane does not take is looked at again: behind those before them.
-    fn look_again(&mut self, key: &LaneKey, rows: usize, now: Timestamp) -> Timestamp {
+    fn look_again(&mut self, lane: Option<LaneId>, rows: usize, now: Timestamp) -> Timestamp {
         let later = |at: Timestamp, by| at.saturating_add(by).unwrap_or(Timestamp::MAX);
         let soonest = later(now, LOOK_AGAIN);
-        let Some(lane) = self.lanes.get_mut(key) else { return soonest };
+        let Some(lane) = lane.map(|id| &mut self.lanes[id.0]) else { return soonest };
         let first = soonest.max(lane.again_at.unwrap_or(Timestamp::MIN));
         lane.again_at = Some(later(first, ROOM_STEP * i32::try_from(rows).unwrap_or(i32::MAX)));
         first
     }
 
-    /// The next run of a lane, if there is a place for it.
-    pub(crate) fn take(&mut self, key: &LaneKey) -> Option<Placed> {
-        let lane = self.lanes.get_mut(key).filter(|_| !self.is_closed)?;
-        let place = if self.pool_free > 0 {
-            Place::Pool
-        } else if self.reserve_free > 0 && lane.running == 0 {
-            Place::Reserve
+    /// A place for somebody of a lane, if there is one.
+    fn place_for(&self, id: LaneId) -> Option<Place> {
+        if self.is_closed {
+            None
+        } else if self.pool_free > 0 {
+            Some(Place::Pool)
         } else {
-            return None;
-        };
-        let run = lane.waiting.pop_front()?;
-        lane.running += 1;
-        self.waiting -= 1;
+            (self.reserve_free > 0 && self.lanes[id.0].running == 0).then_some(Place::Reserve)
+        }
+    }
+
+    fn placed(&mut self, lane: LaneId, place: Place, run: Launchable) -> Placed {
+        self.lanes[lane.0].running += 1;
         *self.free_of(place) -= 1;
-        let is_empty = self.lanes.get(key).is_none_or(|lane| lane.waiting.is_empty());
+        Placed { place, run, lane }
+    }
+
+    /// The next run of a lane, if there is a place for it.
+    pub(crate) fn take(&mut self, id: LaneId) -> Option<Placed> {
+        let place = self.place_for(id)?;
+        let run = self.lanes[id.0].waiting.pop_front()?;
+        self.waiting -= 1;
         // Whoever was served goes to the end; whoever is empty waits for nothing.
-        if let Some(turn) = self.turns.iter().position(|turn| turn == key) {
+        if let Some(turn) = self.turns.iter().position(|turn| *turn == id) {
             self.turns.remove(turn);
         }
-        if !is_empty {
-            self.turns.push_back(key.clone());
+        if !self.lanes[id.0].waiting.is_empty() {
+            self.turns.push_back(id);
         }
-        Some(Placed { place, run })
+        Some(self.placed(id, place, run))
     }
 
     /// Gives a place back; the run that has it next.
     pub(crate) fn give_back(&mut self, placed: &Placed) -> Option<Placed> {
         self.leave(placed);
         let next = match placed.place {
-            Place::Pool => self.turns.front(),
-            Place::Reserve => {
-                self.turns.iter().find(|key| self.lanes.get(key).is_some_and(|lane| lane.running == 0))
-            }
+            Place::Pool => self.turns.front().copied(),
+            Place::Reserve => self.turns.iter().find(|id| self.lanes[id.0].running == 0).copied(),
         };
-        let next = next?.clone();
-        self.take(&next)
+        let next = next.and_then(|next| self.take(next));
+        self.close_if_empty(placed.lane);
+        next
     }
 
     /// Gives a place back and puts its run first in its lane again: it could not be launched for now.
     pub(crate) fn put_back(&mut self, placed: Placed) {
         self.leave(&placed);
-        let key = key_of(&placed.run);
-        let lane = self.lanes.entry(key.clone()).or_default();
+        let lane = &mut self.lanes[placed.lane.0];
         if lane.waiting.is_empty() {
-            self.turns.push_front(key);
+            self.turns.push_front(placed.lane);
         }
         lane.waiting.push_front(placed.run);
         self.waiting += 1;
@@ -182,13 +256,8 @@ impl Lanes {
 
     fn leave(&mut self, placed: &Placed) {
         *self.free_of(placed.place) += 1;
-        let key = key_of(&placed.run);
-        if let Some(lane) = self.lanes.get_mut(&key) {
-            lane.running = lane.running.saturating_sub(1);
-            if lane.running == 0 && lane.waiting.is_empty() {
-                self.lanes.remove(&key);
-            }
-        }
+        let lane = &mut self.lanes[placed.lane.0];
+        lane.running = lane.running.saturating_sub(1);
     }
 
     fn free_of(&mut self, place: Place) -> &mut usize {
@@ -199,8 +268,8 @@ impl Lanes {
     }
 
     /// The lanes in which somebody waits.
-    pub(crate) fn turns(&self) -> Vec<LaneKey> {
-        self.turns.iter().cloned().collect()
+    pub(crate) fn turns(&self) -> Vec<LaneId> {
+        self.turns.iter().copied().collect()
     }
 
     /// How many wait.
@@ -216,10 +285,12 @@ impl Lanes {
 
     /// Empties the lanes; those that had a place keep it.
     pub(crate) fn clear(&mut self) -> Vec<Launchable> {
-        self.turns.clear();
         self.waiting = 0;
-        let waiting = self.lanes.values_mut().flat_map(|lane| lane.waiting.drain(..)).collect();
-        self.lanes.retain(|_, lane| lane.running > 0);
+        let mut waiting = Vec::new();
+        for id in std::mem::take(&mut self.turns) {
+            waiting.extend(self.lanes[id.0].waiting.drain(..));
+            self.close_if_empty(id);
+        }
         waiting
     }
 }
@@ -233,6 +304,9 @@ mod tests {
     use punctual_time::{Cron, Timing, Zone};
 
     use super::*;
+
+    /// So many wait in each lane.
+    const LANE_MAX: usize = 10_000;
 
     fn run(key: i64, target: &str) -> Launchable {
         let timing = Timing::new("* * * * *".parse::<Cron>().unwrap(), Zone::utc());
@@ -256,15 +330,14 @@ mod tests {
     fn fill(lanes: &mut Lanes, target: &str, keys: std::ops::Range<i64>) -> Vec<Placed> {
         let mut placed = Vec::new();
         for key in keys {
-            let lane = lanes.push(run(key, target));
-            placed.extend(lanes.take(&lane));
+            placed.extend(lanes.enter(run(key, target)));
         }
         placed
     }
 
     #[test]
     fn a_target_that_fills_the_pool_leaves_the_others_room() {
-        let mut lanes = Lanes::default();
+        let mut lanes = Lanes::new(LANE_MAX);
         let placed = fill(&mut lanes, "slow", 0..1_050);
         assert_eq!((placed.len(), lanes.waiting()), (POOL, 50));
         let quick = fill(&mut lanes, "quick", 9_000..9_002);
@@ -283,7 +356,7 @@ mod tests {
 
     #[test]
     fn a_herd_of_targets_stays_within_the_places() {
-        let mut lanes = Lanes::default();
+        let mut lanes = Lanes::new(LANE_MAX);
         let mut placed = Vec::new();
         for key in 0..5_000 {
             placed.extend(fill(&mut lanes, &format!("target {key}"), key..key + 1));
@@ -294,24 +367,24 @@ mod tests {
             served += 1;
             placed.extend(lanes.give_back(&one));
         }
-        assert_eq!((served, lanes.waiting(), lanes.lanes.len()), (5_000, 0, 0));
+        assert_eq!((served, lanes.waiting(), lanes.by_key.len()), (5_000, 0, 0));
     }
 
     #[test]
     fn a_full_lane_keeps_no_other_from_being_admitted() {
-        let mut lanes = Lanes::default();
+        let mut lanes = Lanes::new(LANE_MAX);
         let (slow, quick) = ((OrgKey(1), "slow".to_owned()), (OrgKey(1), "quick".to_owned()));
         let wanted = HashMap::from([(slow.clone(), 50), (quick.clone(), 1)]);
         let now = Timestamp::UNIX_EPOCH;
-        fill(&mut lanes, "slow", 0..(POOL + LANE_WAITING_MAX - 10) as i64);
+        fill(&mut lanes, "slow", 0..(POOL + LANE_MAX - 10) as i64);
         let room = |left, ms| Room { left, again_at: Timestamp::from_millisecond(ms).unwrap() };
         assert_eq!(lanes.rooms(&wanted, now), HashMap::from([(slow.clone(), room(10, 1_000))]));
         fill(&mut lanes, "slow", 50_000..50_010);
         assert_eq!(lanes.rooms(&wanted, now), HashMap::from([(slow, room(0, 1_004))]), "behind those before");
 
-        // Ten such targets leave what finds a place; when all places are taken, nothing more is admitted.
-        for target in 1..10 {
-            fill(&mut lanes, &format!("slow {target}"), 0..LANE_WAITING_MAX as i64 + 1);
+        // Twenty such targets leave what finds a place; when all places are taken, nothing more is admitted.
+        for target in 1..20 {
+            fill(&mut lanes, &format!("slow {target}"), 0..LANE_MAX as i64 + 1);
         }
         assert!(lanes.waiting() >= WAITING_MAX - 10);
         fill(&mut lanes, "slow 1", 0..20);
@@ -324,7 +397,7 @@ mod tests {
 
     #[test]
     fn closed_lanes_keep_what_is_put_back_and_give_no_place() {
-        let mut lanes = Lanes::default();
+        let mut lanes = Lanes::new(LANE_MAX);
         let mut placed = fill(&mut lanes, "slow", 0..1_002);
         assert_eq!(lanes.close().len(), 2, "those without a place");
         let (late, first) = (placed.pop().expect("a place"), placed.pop().expect("a place"));
@@ -337,7 +410,7 @@ mod tests {
 
     #[test]
     fn places_go_round_and_what_is_put_back_comes_first() {
-        let mut lanes = Lanes::default();
+        let mut lanes = Lanes::new(LANE_MAX);
         let placed = fill(&mut lanes, "a", 0..1_002);
         fill(&mut lanes, "b", 10_000..10_003);
         let first = lanes.give_back(&placed[0]).expect("someone waits");
@@ -347,6 +420,7 @@ mod tests {
         let (waiting, key) = (lanes.waiting(), first.run.run);
         lanes.put_back(first);
         assert_eq!(lanes.waiting(), waiting + 1);
-        assert_eq!(lanes.take(&(OrgKey(1), "a".to_owned())).map(|placed| placed.run.run), Some(key));
+        let lane = lanes.find(&(OrgKey(1), "a".to_owned())).expect("it is open");
+        assert_eq!(lanes.take(lane).map(|placed| placed.run.run), Some(key));
     }
 }

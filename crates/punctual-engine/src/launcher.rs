@@ -14,12 +14,15 @@ use tracing::debug;
 use crate::flights::{Flight, Flights};
 use crate::journal::Journal;
 use crate::lanes::{LaneKey, Lanes, Placed};
-use crate::launch::{Cancel, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
+use crate::launch::{Finished, Launch, Launched, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
 use crate::spans::Stretch;
 use crate::time::Time;
 use crate::{Clock, Metrics, Settings};
+
+/// Runs that are handed over together.
+const TOGETHER: usize = 256;
 
 /// Launches admitted runs, as many at once as there are places.
 pub(crate) struct Launcher<C, T> {
@@ -45,21 +48,25 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         Self { shared: Arc::new(shared), tasks: JoinSet::new() }
     }
 
-    /// Hands over a run and returns at once. One that waits in a queue is left to its workers.
-    pub(crate) fn launch(&mut self, run: Launchable, fence: Fence) {
-        if !is_launched(&run.definition.target.action) {
-            return;
+    /// Hands over runs and returns at once. What waits in a queue is left to its workers.
+    pub(crate) fn launch(&mut self, runs: Vec<Launchable>, fence: Fence) {
+        let mut runs = runs.into_iter();
+        // The first begin while the others are still on their way.
+        while runs.len() > 0 {
+            let some = runs.by_ref().take(TOGETHER).collect();
+            self.shared.flights.announce(runs.len());
+            self.launch_some(some, fence);
         }
-        let (canceller, _) = Cancel::pair();
-        let output = LiveOutput::default();
-        let flight = Flight { attempt: run.attempt, canceller, output, is_launched: false };
-        self.shared.flights.insert(run.run, fence, flight);
+    }
+
+    fn launch_some(&mut self, mut runs: Vec<Launchable>, fence: Fence) {
+        runs.retain(|run| is_launched(&run.definition.target.action));
+        self.shared.flights.insert_all(&runs, fence);
         let mut lanes = self.shared.lanes();
-        let lane = lanes.push(run);
-        let placed = lanes.take(&lane);
+        let placed: Vec<Placed> = runs.into_iter().filter_map(|run| lanes.enter(run)).collect();
         self.shared.metrics.launches_waiting.set(lanes.waiting());
         drop(lanes);
-        self.begin(placed);
+        placed.into_iter().for_each(|one| self.begin(one));
     }
 
     /// Launches what waits although there are places: the lease was not certain for a while.
@@ -67,20 +74,15 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         let turns = self.shared.lanes().turns();
         for lane in turns {
             loop {
-                let placed = self.shared.lanes().take(&lane);
-                if placed.is_none() {
-                    break;
-                }
+                let Some(placed) = self.shared.lanes().take(lane) else { break };
                 self.begin(placed);
             }
         }
     }
 
-    fn begin(&mut self, placed: Option<Placed>) {
+    fn begin(&mut self, placed: Placed) {
         while self.tasks.try_join_next().is_some() {}
-        if let Some(placed) = placed {
-            self.tasks.spawn(self.shared.settings.task(Arc::clone(&self.shared).serve(placed)));
-        }
+        self.tasks.spawn(self.shared.settings.task(Arc::clone(&self.shared).serve(placed)));
     }
 
     /// Launches nothing more, and gives back what was admitted and not launched.
@@ -157,9 +159,8 @@ impl<C: Clock, T: Targets> Shared<C, T> {
 
     async fn run(self: &Arc<Self>, run: &Launchable, fence: Fence) {
         // One whose flight is gone was handed over under a fence that is not this node's any more.
-        let Some(flight) = self.flights.get(run.run, fence) else { return };
-        let cancel = flight.canceller.cancel_of();
-        if cancel.why().is_none() {
+        let Some(flight) = self.flights.launch(run.run, fence) else { return };
+        if flight.canceller.cancel_of().why().is_none() {
             self.attempt(run, fence, &flight).await;
         }
         self.flights.remove(run.run, fence);
@@ -175,7 +176,6 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let from = self.time.now();
         let launched = match noted {
             Ok(()) => {
-                self.flights.launched(run.run, fence);
                 let launch = Launch {
                     run: run.clone(),
                     fence,
@@ -240,10 +240,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
     }
 
     fn note_end(&self, run: &Launchable, outcome: &Outcome, at: Timestamp) {
-        if let Err(error) = self.journal().ended(run.run, run.attempt, (outcome.clone(), at)) {
-            // Only a crash before the settlement makes this matter: the run would then be in doubt.
-            tracing::warn!(run = %run.run, %error, "the launch journal cannot be written");
-        }
+        self.journal().ended(run.run, run.attempt, (outcome.clone(), at));
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {

@@ -23,6 +23,7 @@ mod launcher;
 mod lease;
 mod membership;
 mod metrics;
+mod muster;
 mod planner;
 mod pulse;
 mod recover;

@@ -13,8 +13,13 @@ use crate::complaint::Complaints;
 use crate::lease::Lease;
 use crate::membership::Shared;
 
-/// Schedules in one planning batch: small enough that what is due meanwhile does not wait for it.
+/// Schedules in one planning batch, at most and at least.
 const PLANNABLE_MAX: usize = 1_000;
+const PLANNABLE_MIN: usize = 20;
+
+/// About as many rows as one batch writes: so few that what is due meanwhile does not wait for it. How many schedules that
+/// is shows the batch before.
+const ROWS_GOAL: usize = 2_000;
 
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
@@ -23,6 +28,8 @@ pub(crate) struct Planner {
     pub(crate) pace: Pace,
     metrics: Arc<Metrics>,
     complaints: Complaints,
+    /// Schedules in the next batch.
+    limit: usize,
 }
 
 /// What one batch of planning came to.
@@ -42,6 +49,7 @@ impl Planner {
             pace,
             metrics: Arc::clone(&shared.metrics),
             complaints: Complaints::default(),
+            limit: PLANNABLE_MIN,
         }
     }
 
@@ -52,7 +60,7 @@ impl Planner {
         whose: Whose,
         now: Timestamp,
     ) -> Result<Planned, Error> {
-        let batch = store.plannable(Ask { now, whose, limit: PLANNABLE_MAX }).await?;
+        let batch = store.plannable(Ask { now, whose, limit: self.limit }).await?;
         self.pause_unreadable(store, &batch, now).await?;
         if batch.ready.is_empty() {
             return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
@@ -68,6 +76,8 @@ impl Planner {
         }
         self.metrics.schedules_planned.add(committed);
         self.metrics.ticks_planned.add(ticks);
+        let rows: usize = plans.iter().map(|one| one.plan.entries.len()).sum();
+        self.limit = (ROWS_GOAL * plans.len() / rows.max(1)).clamp(PLANNABLE_MIN, PLANNABLE_MAX);
         debug!(schedules = plans.len(), committed, ticks, "planned");
         // If others were first with all of them there is nothing to repeat.
         Ok(if committed == 0 { Planned::Done(batch.next_plan_at) } else { Planned::More })

@@ -14,6 +14,9 @@ use crate::{Chance, JournalPlace, Spans, Tuning};
 /// The shortest `tick`: a loop that looks more often than this only costs.
 const TICK_MIN: SignedDuration = SignedDuration::from_millis(10);
 
+/// Runs of one target that wait for a place, unless the settings say otherwise: a herd of closures, each over in no time.
+const WAITING_MAX: usize = 100_000;
+
 /// How an engine works.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -28,6 +31,8 @@ pub struct Settings {
     /// How long it sleeps at least when nothing is known to be due, or the database did not answer. It is zero but for a store that nobody else writes
     /// into and a clock that wakes the engine when it is set.
     pub idle: Duration,
+    /// Runs of one target that wait here for a place. What a slow target does not take beyond them waits in the ledger.
+    pub waiting_max: usize,
     /// Where ids come from.
     pub chance: Chance,
     /// Who is told what becomes of each run, as spans of its trace; nobody by itself.
@@ -57,6 +62,7 @@ impl Settings {
             drain_for: Duration::from_secs(30),
             retention: Retention::default(),
             idle: Duration::ZERO,
+            waiting_max: WAITING_MAX,
             chance: Chance::of_host(),
             spans: Spans::default(),
             #[cfg(feature = "harness")]

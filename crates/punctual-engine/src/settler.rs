@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use punctual_plan::{Fence, Next, RunKey, Schedule, Trace};
 use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Shown, Started, Store};
 use tokio::sync::{Notify, mpsc};
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Instant, MissedTickBehavior};
 use tracing::{error, info, warn};
 
 use crate::batch::Sender;
@@ -22,8 +22,11 @@ use crate::spans::{Spans, Stretch, Subject};
 use crate::time::Time;
 use crate::{Clock, Metrics};
 
-/// How often the runs that are still going are marked.
-const MARK_EVERY: Duration = Duration::from_millis(100);
+/// Runs that are still going so long after the first of them was started are marked.
+const MARK_AFTER: Duration = Duration::from_millis(100);
+
+/// Ends that are gathered before they are written, at most.
+const GATHERED_MAX: usize = 20 * BATCH_MAX;
 
 /// How often what running attempts have printed is written.
 const SHOW_EVERY: Duration = Duration::from_secs(1);
@@ -82,18 +85,36 @@ pub(crate) struct Settler<S, C> {
     pub(crate) idle: Duration,
 }
 
-#[derive(Default)]
 struct Gathered {
     started: HashMap<RunKey, (Started, Fence)>,
+    /// When those that are still going are marked.
+    mark_at: Instant,
     ended: Vec<Ended>,
     gone: Vec<(RunKey, u32)>,
     is_closed: bool,
 }
 
 impl Gathered {
+    fn new() -> Self {
+        let (started, ended, gone) = (HashMap::new(), Vec::new(), Vec::new());
+        Self { started, mark_at: Instant::now(), ended, gone, is_closed: false }
+    }
+
+    /// Takes what there is by now.
+    fn take_all(&mut self, news: &mut mpsc::UnboundedReceiver<News>) {
+        while self.ended.len() < GATHERED_MAX
+            && let Ok(news) = news.try_recv()
+        {
+            self.take(news);
+        }
+    }
+
     fn take(&mut self, news: News) {
         match news {
             News::Started { started, fence } => {
+                if self.started.is_empty() {
+                    self.mark_at = Instant::now() + MARK_AFTER;
+                }
                 self.started.insert(started.run, (started, fence));
             }
             News::Ended(ended) => {
@@ -112,8 +133,7 @@ impl Gathered {
 impl<S: Store, C: Clock> Settler<S, C> {
     /// Runs until it is told to close, or the last sender of reports is gone.
     pub(crate) async fn run(self, mut news: mpsc::UnboundedReceiver<News>) {
-        let mut gathered = Gathered::default();
-        let mut mark = tokio::time::interval(MARK_EVERY);
+        let mut gathered = Gathered::new();
         let mut show = tokio::time::interval(SHOW_EVERY.max(self.idle));
         show.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -123,14 +143,17 @@ impl<S: Store, C: Clock> Settler<S, C> {
                     Some(news) => gathered.take(news),
                     None => return,
                 },
-                _ = mark.tick(), if !gathered.started.is_empty() => self.mark(&mut gathered).await,
+                () = tokio::time::sleep_until(gathered.mark_at), if !gathered.started.is_empty() => {
+                    self.mark(&mut gathered).await;
+                }
                 // Whatever begins to run says so here, so this is looked at again then.
                 _ = show.tick(), if self.flights.is_any() => self.show().await,
             }
-            while gathered.ended.len() < BATCH_MAX
-                && let Ok(news) = news.try_recv()
-            {
-                gathered.take(news);
+            gathered.take_all(&mut news);
+            if !gathered.ended.is_empty() {
+                // Starts come first, and their ends are written together.
+                self.flights.rush().await;
+                gathered.take_all(&mut news);
             }
             self.forget(&std::mem::take(&mut gathered.gone));
             self.settle(&mut gathered).await;
@@ -157,7 +180,10 @@ impl<S: Store, C: Clock> Settler<S, C> {
                 self.metrics.writes_refused.add(&["mark"]);
                 gathered.started.clear();
             }
-            Err(problem) => warn!(%problem, "cannot mark runs as running, trying again"),
+            Err(problem) => {
+                warn!(%problem, "cannot mark runs as running, trying again");
+                gathered.mark_at = Instant::now() + MARK_AFTER;
+            }
         }
     }
 
@@ -181,11 +207,21 @@ impl<S: Store, C: Clock> Settler<S, C> {
             return;
         }
         let ended = std::mem::take(&mut gathered.ended);
+        if let Err(error) = self.journal.lock().unwrap_or_else(PoisonError::into_inner).flush() {
+            // Only a crash before the settlement makes this matter: the runs would then be in doubt.
+            warn!(%error, runs = ended.len(), "the launch journal cannot be written");
+        }
+        for some in ended.chunks(BATCH_MAX) {
+            self.settle_some(some).await;
+        }
+    }
+
+    async fn settle_some(&self, ended: &[Ended]) {
         let reports: Vec<Report> = ended.iter().map(|ended| ended.report.clone()).collect();
         loop {
             let (fence, now) = (self.lease.fence(), self.time.now());
             match self.sender.send(fence, now, |batch| self.store.settle(batch, reports.clone())).await {
-                Ok(settled) => return self.settled(&ended, &settled),
+                Ok(settled) => return self.settled(ended, &settled),
                 Err(Error::Closed) => return,
                 Err(problem) => {
                     error!(%problem, runs = reports.len(), "cannot settle, trying again");

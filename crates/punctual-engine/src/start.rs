@@ -16,10 +16,12 @@ use crate::batch::Sender;
 use crate::duties::Duties;
 use crate::flights::Flights;
 use crate::journal::Journal;
+use crate::lanes::Lanes;
 use crate::launch::Targets;
 use crate::launcher::{Launcher, Shared};
 use crate::lease::{Lease, Moment};
 use crate::membership::{self, Membership};
+use crate::muster::Muster;
 use crate::planner::Planner;
 use crate::recover::{Recovery, keep_own, recover};
 use crate::settler::Settler;
@@ -184,6 +186,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     let (settler, node) = (parts.settler(&settled, &flights), parts.node());
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));
+    let lanes = Mutex::new(Lanes::new(settings.waiting_max));
     let shared = Shared {
         time: Arc::clone(&time),
         targets,
@@ -191,7 +194,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         journal,
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
-        lanes: Mutex::default(),
+        lanes,
         news,
         settings: settings.clone(),
     };
@@ -200,6 +203,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         planner: Planner::new(&node, pace),
         admitter: Admitter::new(&node, pace, settings.spans.clone()),
         membership: Membership::new(joined, node),
+        muster: Muster::default(),
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
         duties: only(settings.task(duties.run(wanted))),

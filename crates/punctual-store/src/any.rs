@@ -52,6 +52,8 @@ hand_over! {
     commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error>;
     due(ask: Ask) -> Result<DueBatch, Error>;
     admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error>;
+    moment() -> Option<Moment>;
+    admit_ahead(batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error>;
     mark_running(batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error>;
     settle(batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error>;
     join(node: Node) -> Result<Joined, Error>;

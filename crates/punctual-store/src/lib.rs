@@ -100,6 +100,23 @@ pub trait Store: Send + Sync + 'static {
         admissions: Vec<AdmitCommit>,
     ) -> impl Future<Output = Result<Vec<Commit>, Error>> + Send;
 
+    /// What is known of when something was last written that a verdict over a due row may depend on; none where that
+    /// cannot be known without asking the database.
+    fn moment(&self) -> impl Future<Output = Option<Moment>> + Send {
+        std::future::ready(None)
+    }
+
+    /// The same as [`Store::admit`] for verdicts that were made ahead, on what was read after a moment was asked for: if
+    /// anything they may depend on was written since, nothing is done and nothing given.
+    fn admit_ahead(
+        &self,
+        batch: Batch,
+        ahead: Ahead,
+    ) -> impl Future<Output = Result<Option<Vec<Commit>>, Error>> + Send {
+        let _ = (batch, ahead);
+        std::future::ready(Ok(None))
+    }
+
     /// Notes that runs were launched.
     fn mark_running(
         &self,

@@ -116,9 +116,12 @@ pub(crate) fn is_floating(definition: &Schedule) -> bool {
 
 /// When a run that was admitted is given up if nobody answers for it.
 pub(crate) fn answer_by(definition: &Schedule, admitted: Timestamp) -> Timestamp {
-    let margin = SignedDuration::from_secs(ANSWER_MARGIN_S);
-    let longest = definition.policy.run_timeout.saturating_add(margin);
-    admitted.saturating_add(longest).unwrap_or(Timestamp::MAX)
+    admitted.saturating_add(patience(definition)).unwrap_or(Timestamp::MAX)
+}
+
+/// How long after its admission a run is given up if nobody answers for it.
+pub(crate) fn patience(definition: &Schedule) -> SignedDuration {
+    definition.policy.run_timeout.saturating_add(SignedDuration::from_secs(ANSWER_MARGIN_S))
 }
 
 /// When a waiting row wants to be looked at: at its deadline, when the next minute gives room, or when its target may

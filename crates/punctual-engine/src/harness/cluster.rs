@@ -18,6 +18,9 @@ use super::ledger::{clock, line};
 use super::scripted::{NodeTargets, Scripted};
 use crate::{Chance, Clock, Engine, JournalPlace, MemoryJournal, Metrics, Settings, Stopped, VirtualClock};
 
+/// Runs of one target that wait for a place: so few that a story can fill it.
+const WAITING_MAX: usize = 10_000;
+
 /// What a node is called in a story.
 pub type NodeName = &'static str;
 
@@ -114,6 +117,7 @@ impl Cluster {
             chance: self.chance.clone(),
             gate: gate.clone(),
             tz_version: self.tz_version.map(str::to_owned),
+            waiting_max: WAITING_MAX,
             ..Settings::with_journal(JournalPlace::Memory(member.journal.clone()))
         };
         let targets = NodeTargets { node: name.to_owned(), scripted: Arc::clone(&self.targets) };

@@ -2,15 +2,18 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::pin::Pin;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use punctual_plan::Outcome;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::{Context, Wires};
-use crate::Finished;
+use crate::{Cancel, Finished};
 
 /// How long a closure that was dropped may take until it is gone: one that does not wait for anything cannot be ended.
 const DROP_WAIT: Duration = Duration::from_secs(5);
@@ -18,8 +21,67 @@ const DROP_WAIT: Duration = Duration::from_secs(5);
 /// What a closure may fail with.
 pub type CallbackError = Box<dyn std::error::Error + Send + Sync>;
 
-type Called = Pin<Box<dyn Future<Output = Result<(), CallbackError>> + Send>>;
-type Callback = Arc<dyn Fn(Context) -> Called + Send + Sync>;
+/// A closure that has held up its thread for longer than this does not leave it to others as it should.
+const HELD_UP_MAX: Duration = Duration::from_millis(5);
+
+/// After so many times in a row that it did, a closure is trusted to do so.
+const GENTLE_FROM: u32 = 16;
+
+type Ended = Result<(), CallbackError>;
+type Called = Pin<Box<dyn Future<Output = Ended> + Send>>;
+type Call = Arc<dyn Fn(Context) -> Called + Send + Sync>;
+
+/// A closure, and what is known of it.
+#[derive(Clone)]
+struct Callback {
+    call: Call,
+    temper: Arc<Temper>,
+}
+
+/// How often in a row a closure has not held up its thread.
+#[derive(Default)]
+struct Temper(AtomicU32);
+
+impl Temper {
+    fn is_gentle(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= GENTLE_FROM
+    }
+
+    fn note(&self, held_up: Duration) {
+        if held_up > HELD_UP_MAX {
+            self.0.store(0, Ordering::Relaxed);
+        } else if !self.is_gentle() {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// A closure at work: it is called when it is first polled, a panic is its end, and what it is like is noted.
+struct Watched {
+    uncalled: Option<(Call, Context)>,
+    called: Option<Called>,
+    temper: Arc<Temper>,
+}
+
+impl Future for Watched {
+    type Output = std::thread::Result<Ended>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let begun = Instant::now();
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            if let Some((call, about)) = this.uncalled.take() {
+                this.called = Some(call(about));
+            }
+            this.called.as_mut().map_or(Poll::Pending, |called| called.as_mut().poll(context))
+        }));
+        this.temper.note(begun.elapsed());
+        Poll::Ready(match polled {
+            Ok(polled) => Ok(ready!(polled)),
+            Err(panic) => Err(panic),
+        })
+    }
+}
 
 /// The closures that schedules of this program call.
 ///
@@ -52,7 +114,8 @@ impl Callbacks {
         F: Fn(Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<(), CallbackError>> + Send + 'static,
     {
-        self.by_name.insert(name.into(), Arc::new(move |context| Box::pin(callback(context))));
+        let call: Call = Arc::new(move |context| Box::pin(callback(context)));
+        self.by_name.insert(name.into(), Callback { call, temper: Arc::default() });
         self
     }
 
@@ -71,24 +134,51 @@ impl Callbacks {
     /// Calls a closure to its end, until its time is up, or until somebody wants it to end. A panic is a failure like
     /// any other.
     pub(crate) async fn run(&self, task: &str, context: Context, wires: Wires) -> Finished {
-        let Some(callback) = self.by_name.get(task).cloned() else {
+        let Some(callback) = self.by_name.get(task) else {
             return Finished::failed(format!("this program has no callback `{task}`"));
         };
         let limit = Duration::try_from(context.schedule.policy.run_timeout).unwrap_or(Duration::MAX);
         wires.started.tell();
-        // Called inside the task, so that a closure that panics before its future exists is caught as well.
-        let mut called = tokio::spawn(async move { callback(context).await });
+        if callback.temper.is_gentle() {
+            callback.run_here(context, limit, &wires.cancel).await
+        } else {
+            callback.run_apart(context, limit, &wires.cancel).await
+        }
+    }
+}
+
+impl Callback {
+    /// Calls it as a part of this task, which is quickest. One that holds up its thread cannot be ended then.
+    async fn run_here(&self, context: Context, limit: Duration, cancel: &Cancel) -> Finished {
+        let mut called = pin!(self.watched(context));
+        Finished::of(tokio::select! {
+            biased;
+            ended = &mut called => outcome(ended),
+            why = cancel.wanted() => Outcome::Cancelled { by: why.to_string() },
+            () = tokio::time::sleep(limit) => Outcome::TimedOut,
+        })
+    }
+
+    /// Calls it in a task of its own, which is left behind if it cannot be ended.
+    async fn run_apart(&self, context: Context, limit: Duration, cancel: &Cancel) -> Finished {
+        let mut called = tokio::spawn(self.watched(context));
         let early = tokio::select! {
             biased;
-            ended = &mut called => return Finished::of(outcome(ended)),
-            why = wires.cancel.wanted() => Outcome::Cancelled { by: why.to_string() },
+            ended = &mut called => return Finished::of(ended.map_or(Outcome::InDoubt, outcome)),
+            why = cancel.wanted() => Outcome::Cancelled { by: why.to_string() },
             () = tokio::time::sleep(limit) => Outcome::TimedOut,
         };
         called.abort();
         if timeout(DROP_WAIT, called).await.is_err() {
-            tracing::warn!(task, "the callback does not wait for anything and could not be ended");
+            tracing::warn!("a callback does not wait for anything and could not be ended");
         }
         Finished::of(early)
+    }
+
+    /// The closure, with an eye on how long it holds up its thread.
+    fn watched(&self, context: Context) -> Watched {
+        let uncalled = Some((Arc::clone(&self.call), context));
+        Watched { uncalled, called: None, temper: Arc::clone(&self.temper) }
     }
 }
 
@@ -98,19 +188,16 @@ impl fmt::Debug for Callbacks {
     }
 }
 
-fn outcome(ended: Result<Result<(), CallbackError>, tokio::task::JoinError>) -> Outcome {
+fn outcome(ended: std::thread::Result<Ended>) -> Outcome {
     match ended {
         Ok(Ok(())) => Outcome::Succeeded,
         Ok(Err(error)) => Outcome::Reported { error: error.to_string() },
-        Err(gone) if gone.is_panic() => {
-            let what = gone.into_panic();
+        Err(what) => {
             let text = what.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let text = text.or_else(|| what.downcast_ref::<String>().cloned());
             Outcome::Reported {
                 error: format!("panicked: {}", text.as_deref().unwrap_or("without a message")),
             }
         }
-        // Only the end of the whole program drops it from outside.
-        Err(_) => Outcome::InDoubt,
     }
 }

@@ -88,6 +88,14 @@ impl<S: Store> HostTargets<S> {
         Self { callbacks, ..self }
     }
 
+    /// Runs a program to its end.
+    async fn run(&self, program: &Process, attempt: Attempted<'_>, wires: Wires) -> Finished {
+        match self.job(program, attempt.run, attempt.context).await {
+            Ok(job) => process::run(job, wires).await,
+            Err(why) => Finished::failed(why),
+        }
+    }
+
     /// Hands the DAG of a workflow to whoever executes it.
     async fn start(&self, workflow: &Workflow, attempt: Attempted<'_>, wires: Wires) -> Launched {
         let Attempted { run, context, fence } = attempt;
@@ -124,14 +132,15 @@ impl<S: Store> Targets for HostTargets<S> {
         let Launch { run, fence, started, cancel, output } = launch;
         let context = Context::new(&run, AttemptToken::Node(fence), SystemClock.now());
         let wires = Wires { started, cancel, output };
+        // What needs much room while it goes on is boxed: a closure, of which there may be very many, does not pay for it.
         let finished = match &run.definition.target.action {
-            Action::Process(program) => match self.job(program, &run, &context).await {
-                Ok(job) => process::run(job, wires).await,
-                Err(why) => Finished::failed(why),
-            },
+            Action::Process(program) => {
+                let attempt = Attempted { run: &run, context: &context, fence };
+                Box::pin(self.run(program, attempt, wires)).await
+            }
             Action::Webhook(webhook) => {
                 let post = Post { webhook, run: &run, context: &context, fence, body: None };
-                return self.webhooks.run(post, &self.secrets, wires).await;
+                return Box::pin(self.webhooks.run(post, &self.secrets, wires)).await;
             }
             Action::Callback { task } => self.callbacks.run(task, context, wires).await,
             // The admission has written it: there is nothing left to do, and nothing that can fail.
@@ -141,7 +150,7 @@ impl<S: Store> Targets for HostTargets<S> {
             }
             Action::Workflow(workflow) => {
                 let attempt = Attempted { run: &run, context: &context, fence };
-                return self.start(workflow, attempt, wires).await;
+                return Box::pin(self.start(workflow, attempt, wires)).await;
             }
             other => Finished::failed(format!("this version cannot launch a {}", other.kind())),
         };

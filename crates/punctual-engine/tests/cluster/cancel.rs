@@ -1,7 +1,10 @@
 //! Runs that a person ends: the ledger first, then the program.
 
+use std::time::Duration;
+
+use jiff::Timestamp;
 use punctual_engine::harness::{Cluster, Deed};
-use punctual_plan::{Outcome, Overlap};
+use punctual_plan::{CatchUp, Outcome, Overlap};
 use punctual_store::Commit;
 
 use crate::stage::{SEED, at, cron, with};
@@ -49,4 +52,23 @@ fn what_a_run_prints_is_in_the_ledger_while_it_runs() {
         cluster.runs().await.remove(0).output
     });
     assert_eq!(output.as_deref(), Some("working\n"));
+}
+
+#[test]
+fn what_a_later_tick_of_the_same_batch_cancels_is_never_launched() {
+    let (launched, ledger) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.targets.always("one", Deed::succeeds(30));
+        let schedule = with(cron("one", "*/10 * * * * *"), |policy| {
+            (policy.overlap, policy.catch_up) = (Overlap::Cancel, CatchUp::RunAll);
+        });
+        cluster.create(schedule).await;
+        // Nobody serves while four ticks pass; then all of them are due at once.
+        cluster.pass(Duration::from_secs(45)).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:48")).await;
+        (cluster.targets.launched(), cluster.ledger().await)
+    });
+    let ticks: Vec<Timestamp> = launched.iter().map(|one| one.scheduled_for).collect();
+    assert_eq!(ticks, [at("10:00:40")], "{ledger:?}");
+    assert_eq!(ledger[0], "10:00:10 cancelled cancelled");
 }

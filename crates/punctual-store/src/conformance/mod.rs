@@ -4,6 +4,7 @@
 //! in here waits, sleeps or looks at the time it takes.
 
 pub mod admit;
+pub mod ahead;
 pub mod batch;
 pub mod change;
 pub mod claim;
@@ -105,6 +106,13 @@ macro_rules! conformance {
                 due_rows_keep_to_the_shards,
                 a_due_row_brings_what_its_launch_needs,
                 a_late_row_of_an_undecided_schedule_is_told,
+            }
+            ahead {
+                a_herd_is_admitted_like_each_of_its_rows,
+                a_herd_is_admitted_once_and_ends,
+                a_herd_leaves_out_what_has_changed,
+                what_was_judged_ahead_is_admitted,
+                what_was_judged_ahead_is_void_after_a_change,
             }
             claim {
                 a_lost_guard_leaves_nothing_behind,

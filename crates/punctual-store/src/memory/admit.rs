@@ -122,6 +122,11 @@ impl Data {
         Ok(launch.carrying(run.payload.clone()))
     }
 
+    /// Whether a batch was carried out before.
+    pub(super) fn is_answered(&self, batch: Batch) -> bool {
+        self.batches.contains_key(&batch.id.0)
+    }
+
     pub(super) fn admit(&mut self, batch: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
         if let Some((_, Kept::Commits(answer))) = self.batch(batch) {
             return Ok(answer.clone());

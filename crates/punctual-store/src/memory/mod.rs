@@ -147,9 +147,11 @@ impl Memory {
         if fate == Fate::Fails {
             return Err(failed(doing));
         }
-        let answer = change(&mut lock(&self.shared.data));
+        let mut data = lock(&self.shared.data);
+        let answer = change(&mut data);
         self.own.fetch_add(1, Ordering::SeqCst);
         self.shared.changes.fetch_add(1, Ordering::SeqCst);
+        drop(data);
         self.shared.changed.notify_waiters();
         if fate == Fate::GoesUnanswered { Err(Error::Unanswered { doing }) } else { answer }
     }
@@ -182,6 +184,20 @@ impl Store for Memory {
 
     async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
         self.write("admitting runs", |data| data.admit(batch, &admissions))
+    }
+
+    async fn moment(&self) -> Option<Moment> {
+        Some(Moment(self.shared.changes.load(Ordering::SeqCst)))
+    }
+
+    async fn admit_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
+        self.write("admitting runs", |data| {
+            let is_same = Moment(self.shared.changes.load(Ordering::SeqCst)) == ahead.moment;
+            if !is_same && !data.is_answered(batch) {
+                return Ok(None);
+            }
+            data.admit(batch, &ahead.admissions).map(Some)
+        })
     }
 
     async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {

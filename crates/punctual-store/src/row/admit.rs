@@ -1,14 +1,17 @@
 //! Admission: rows that are due, the world they are judged in, and what a launch needs.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Admission, Due, Fence, Object, OrgKey, Origin, RunKey, Schedule, ScheduleKey, Trace, World,
+    Action, Admission, Claim, Due, Fence, Lane, Object, OrgKey, Origin, RunKey, Schedule, ScheduleKey, Trace,
+    Verdict, World,
 };
+use punctual_time::Anchor;
 
 use crate::Error;
+use crate::stored::{floats_on, patience};
 
 /// Rows that are due, and when to look again.
 #[derive(Clone, Debug)]
@@ -139,6 +142,78 @@ impl Launchable {
         self
     }
 }
+
+/// Verdicts that were made ahead of their instant, and what a store can know of them before it.
+#[derive(Clone, Debug)]
+pub struct Ahead {
+    /// When what they are based on was read.
+    pub moment: Moment,
+    /// The verdicts.
+    pub admissions: Arc<Vec<AdmitCommit>>,
+    /// Those that are plain starts, each with its place among them.
+    pub(crate) plain: Arc<Vec<(usize, PlainStart)>>,
+}
+
+impl Ahead {
+    /// Looks through verdicts for plain starts.
+    pub fn new(moment: Moment, admissions: Vec<AdmitCommit>) -> Self {
+        let plain = Arc::new(plain_starts(&admissions));
+        Self { moment, admissions: Arc::new(admissions), plain }
+    }
+}
+
+/// A start that takes nothing but its schedule's lane and changes nothing but its run and its schedule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlainStart {
+    pub(crate) run: RunKey,
+    pub(crate) schedule: ScheduleKey,
+    pub(crate) scheduled_for: Timestamp,
+    /// How long after its start it is given up.
+    pub(crate) patience: SignedDuration,
+    pub(crate) trace: Option<Trace>,
+    pub(crate) is_exclusive: bool,
+}
+
+impl PlainStart {
+    fn of(one: &AdmitCommit) -> Option<Self> {
+        let (admission, due, definition) = (&one.admission, &one.row.due, &one.row.launch.definition);
+        let own_lane = |claim: &Claim| matches!(claim, Claim::Lane(Lane::Schedule(_)));
+        let is_plain = admission.verdict == Verdict::Start
+            && admission.effects.is_empty()
+            && admission.claims.iter().all(own_lane)
+            && due.origin == Origin::Tick
+            && due.waiting.is_none()
+            && !due.is_retry()
+            && !matches!(definition.target.action, Action::Queue(_) | Action::Message { .. })
+            && one.row.launch.token.is_none()
+            && !floats_on(definition, Anchor::LastStart);
+        is_plain.then(|| Self {
+            run: due.run,
+            schedule: due.schedule,
+            scheduled_for: due.scheduled_for,
+            patience: patience(definition),
+            trace: one.row.launch.trace,
+            is_exclusive: !admission.claims.is_empty(),
+        })
+    }
+}
+
+/// The plain starts among verdicts, each with its place. Of a schedule with several rows one verdict may depend on another,
+/// so none of them is plain.
+pub(crate) fn plain_starts(admissions: &[AdmitCommit]) -> Vec<(usize, PlainStart)> {
+    let mut rows: HashMap<ScheduleKey, u32> = HashMap::with_capacity(admissions.len());
+    for one in admissions {
+        *rows.entry(one.admission.schedule).or_default() += 1;
+    }
+    let is_alone = |one: &AdmitCommit| rows.get(&one.admission.schedule) == Some(&1);
+    let plain =
+        |(place, one): (usize, &AdmitCommit)| Some((place, PlainStart::of(one).filter(|_| is_alone(one))?));
+    admissions.iter().enumerate().filter_map(plain).collect()
+}
+
+/// Until something is written that a verdict over a due row may depend on, it is the same moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment(pub(crate) u64);
 
 /// A verdict to be carried out, with the row it is over.
 #[derive(Clone, Debug)]

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
     Admission, Claim, Effect, Lane, NonFire, OrgKey, OrgLimit, Origin, Outcome, Overlap, Reason, RunKey,
     RunStatus, Schedule, ScheduleKey, Upstream, Verdict, Wait, Waiting, admission_event, end_event,
@@ -15,14 +14,36 @@ use super::connection::{Db, doing, execute};
 use super::decode::{column, named, status, tick};
 use super::open::{End, Waker, close, done_by, exhaust, go_on, reach};
 use super::settle::{self, Settling};
+use super::sheet::{self, Guard};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
-use crate::stored::{Letter, floats_on, letter_of, queue_of, wait_look_at};
-use crate::{ANSWER_MARGIN_S, AdmitCommit, Batch, Commit, DueRow, Error};
+use crate::stored::{Letter, answer_by, floats_on, letter_of, queue_of, wait_look_at};
+use crate::{AdmitCommit, Ahead, Batch, Commit, Error, plain_starts};
 
 /// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
 pub(super) fn admit(db: &Db, head: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
+    carry_out(db, head, admissions, |db| {
+        let plain = if admissions.len() < sheet::STARTS_MIN { Vec::new() } else { plain_starts(admissions) };
+        sheet::write(db, head, &plain, Guard::Look)
+    })
+}
+
+/// Carries out verdicts that were made ahead, on what is still as it was.
+pub(super) fn admit_ahead(db: &Db, head: Batch, ahead: &Ahead) -> Result<Vec<Commit>, Error> {
+    carry_out(db, head, &ahead.admissions, |db| sheet::write(db, head, &ahead.plain, Guard::Known))
+}
+
+fn carry_out(
+    db: &Db,
+    head: Batch,
+    admissions: &[AdmitCommit],
+    onto_sheets: impl FnOnce(&Db) -> Result<Vec<(usize, Commit)>, Error>,
+) -> Result<Vec<Commit>, Error> {
     batch::once(db, head, || {
+        let mut done = vec![None; admissions.len()];
+        for (place, commit) in onto_sheets(db)? {
+            done[place] = Some(commit);
+        }
         let mut admitting = Admitting {
             db,
             head,
@@ -30,7 +51,10 @@ pub(super) fn admit(db: &Db, head: Batch, admissions: &[AdmitCommit]) -> Result<
             run: db.prepare(sql!("admit_run"))?,
             waker: Waker::new(db, head.now)?,
         };
-        admissions.iter().map(|one| admitting.carry_out(one)).collect()
+        for (one, done) in admissions.iter().zip(&mut done).filter(|(_, done)| done.is_none()) {
+            *done = Some(admitting.carry_out(one)?);
+        }
+        Ok(done.into_iter().map(|done| done.unwrap_or(Commit::Stale)).collect())
     })
 }
 
@@ -40,18 +64,6 @@ struct Admitting<'a> {
     state: CachedStatement<'a>,
     run: CachedStatement<'a>,
     waker: Waker<'a>,
-}
-
-/// When a run in flight that nobody answers for is given up.
-pub(super) fn deadline(row: &DueRow, now: Timestamp) -> Timestamp {
-    let patience = row
-        .launch
-        .definition
-        .policy
-        .run_timeout
-        .checked_add(SignedDuration::from_secs(ANSWER_MARGIN_S))
-        .unwrap_or(SignedDuration::MAX);
-    now.saturating_add(patience).unwrap_or(Timestamp::MAX)
 }
 
 impl Admitting<'_> {
@@ -163,8 +175,8 @@ impl Admitting<'_> {
         if execute(&mut self.state, row)? == 0 {
             return Ok(Commit::Stale);
         }
-        let (fence, look_at) = (self.head.fence.0, deadline(&one.row, self.head.now).as_microsecond());
         let definition = &one.row.launch.definition;
+        let (fence, look_at) = (self.head.fence.0, answer_by(definition, self.head.now).as_microsecond());
         let queue = queue_of(definition);
         let is_first = due.waiting.is_none() && !due.is_retry() && queue.is_none();
         let (trace, token) = (one.row.launch.trace.map(|trace| trace.to_string()), &one.row.launch.token);

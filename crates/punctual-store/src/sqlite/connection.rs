@@ -13,6 +13,7 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtens
 
 use super::clock::Clock;
 use super::decode::column;
+use super::sheet::Sheets;
 use super::{Access, sql};
 use crate::cache::{Definitions, Known, Stamp};
 use crate::definition::Definition;
@@ -160,17 +161,24 @@ pub(super) struct Db {
     clock: Clock,
     /// What marks the shared things of orgs, while nothing that is read can change.
     stamps: RefCell<Option<HashMap<i64, Stamp>>>,
+    /// Starts that are committed and not in their rows yet.
+    pub(super) sheets: Arc<Sheets>,
 }
 
 impl Db {
     pub(super) fn new(connection: Connection, definitions: &Arc<Definitions>, clock: &Clock) -> Self {
         let (definitions, clock) = (Arc::clone(definitions), clock.clone());
-        Self { connection, definitions, clock, stamps: RefCell::default() }
+        Self { connection, definitions, clock, stamps: RefCell::default(), sheets: Arc::default() }
     }
 
     /// The present.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
+    }
+
+    /// The same, sharing what is known of sheets.
+    pub(super) fn with_sheets(self, sheets: &Arc<Sheets>) -> Self {
+        Self { sheets: Arc::clone(sheets), ..self }
     }
 
     /// Does what happens in one read transaction: what is shared is looked at once, not for every definition.

@@ -14,8 +14,10 @@ use super::world::{Gathering, Known};
 use super::{shard_list, sql};
 use crate::{Ask, DueBatch, DueRow, Error, Expired, Illegible, Launchable};
 
-/// Due rows that are looked through for those of other orgs than the one that has most.
-const FAIR_ROWS_MAX: i64 = 200_000;
+/// Due rows that are looked through for those of other orgs than the one that has most: so many times what is asked for,
+/// and a good number in any case.
+const FAIR_TIMES: i64 = 40;
+const FAIR_ROWS_MIN: i64 = 1_000;
 
 /// Rows whose instant has come, and when the next one is due.
 pub(super) fn due(db: &Db, ask: &Ask) -> Result<DueBatch, Error> {
@@ -76,7 +78,8 @@ fn fair_rows(db: &Db, cut: i64, shards: Option<&str>, limit: usize) -> Result<So
         let (found, unreadable) = sorted(found);
         return Ok((in_turn(found, |row| row.org), unreadable));
     }
-    let heads = db.rows(sql!("due_heads"), params![cut, shards, FAIR_ROWS_MAX], |row| {
+    let looked_through = wanted.saturating_mul(FAIR_TIMES).max(FAIR_ROWS_MIN);
+    let heads = db.rows(sql!("due_heads"), params![cut, shards, looked_through], |row| {
         Ok((RunKey(column(row, 0)?), OrgKey(column(row, 1)?)))
     })?;
     let mut one = db.prepare(sql!("due_row"))?;

@@ -21,6 +21,7 @@ pub(super) struct Migration {
 pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "ground", text: include_str!("../../migrations/sqlite/0001_ground.sql") },
     Migration { version: 2, name: "trace", text: include_str!("../../migrations/sqlite/0002_trace.sql") },
+    Migration { version: 3, name: "sheets", text: include_str!("../../migrations/sqlite/0003_sheets.sql") },
 ];
 
 /// Applies what is missing; an existing database is copied beside itself first.

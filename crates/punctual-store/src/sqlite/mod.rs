@@ -18,6 +18,7 @@ mod documents;
 mod due;
 mod hasten;
 mod invalid;
+mod job;
 mod live;
 mod lock;
 mod migrate;
@@ -33,6 +34,7 @@ mod retention;
 mod runs;
 mod schedules;
 mod settle;
+mod sheet;
 mod store;
 mod whole;
 mod world;
@@ -53,6 +55,7 @@ use connection::Db;
 use lock::ServeLock;
 use orgs::Orgs;
 use reader::Reader;
+use sheet::Sheets;
 use writer::Writer;
 
 /// The statement in `sql/sqlite/NAME.sql`.
@@ -109,7 +112,9 @@ impl Sqlite {
         migrate::run(&mut connection, path, migrate::MIGRATIONS)?;
         let (definitions, clock) = (Arc::new(Definitions::for_access(access)), Clock::default());
         let with = |connection| Db::new(connection, &definitions, &clock);
-        let db = with(connection);
+        let sheets = Arc::<Sheets>::default();
+        let db = with(connection).with_sheets(&sheets);
+        sheet::unfold_left(&db)?;
         let checkpointer = match access {
             Access::Serve => {
                 db.change(sql!("leave_all"), [db.now().as_microsecond()])?;
@@ -119,9 +124,9 @@ impl Sqlite {
         };
         Ok(Self {
             path: path.to_owned(),
-            writer: Writer::start(db),
-            reader: Reader::start(with(connection::readable(path, access)?)),
-            lister: Reader::start(with(connection::readable(path, access)?)),
+            writer: Writer::start(db, sheet::unfold_all),
+            reader: Reader::start(with(connection::readable(path, access)?).with_sheets(&sheets)),
+            lister: Reader::start(with(connection::readable(path, access)?).with_sheets(&sheets)),
             definitions: Arc::clone(&definitions),
             clock: clock.clone(),
             orgs: Orgs::default(),

@@ -1,11 +1,13 @@
 //! The thread that reads, on a connection of its own, so that reading never waits for a commit.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
 use super::connection::{Db, doing};
+use super::sheet::Sheets;
 use crate::Error;
 
 type Job = Box<dyn FnOnce(&Db) + Send>;
@@ -13,6 +15,7 @@ type Job = Box<dyn FnOnce(&Db) + Send>;
 /// A handle on the reader thread; the thread ends when the handle is dropped.
 pub(super) struct Reader {
     jobs: Option<Sender<Job>>,
+    sheets: Arc<Sheets>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -20,20 +23,23 @@ impl Reader {
     /// Starts the thread on its connection.
     pub(super) fn start(db: Db) -> Self {
         let (jobs, inbox) = channel::<Job>();
+        let sheets = Arc::clone(&db.sheets);
         let thread = std::thread::spawn(move || {
             for job in inbox {
                 job(&db);
             }
         });
-        Self { jobs: Some(jobs), thread: Some(thread) }
+        Self { jobs: Some(jobs), sheets, thread: Some(thread) }
     }
 
-    /// Runs `work` in one read transaction: everything it reads is of one moment.
+    /// Runs `work` in one read transaction: everything it reads is of one moment, and nothing is on a sheet at it that
+    /// was answered before.
     pub(super) async fn run<T, W>(&self, work: W) -> Result<T, Error>
     where
         T: Send + 'static,
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
+        self.sheets.gone().await;
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |db| {
             // The caller may have gone away; then nobody wants the answer.

@@ -5,7 +5,7 @@ use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::connection::Db;
 use super::{
-    Sqlite, admit, audit, breakers, documents, due, invalid, live, node, outbox, plan, queue, runs,
+    Sqlite, admit, audit, batch, breakers, documents, due, invalid, live, node, outbox, plan, queue, runs,
     schedules, settle, whole, write,
 };
 use crate::*;
@@ -35,8 +35,21 @@ impl Store for Sqlite {
         self.writer.run(move |db| admit::admit(db, batch, &admissions)).await
     }
 
+    async fn moment(&self) -> Option<Moment> {
+        Some(Moment(self.writer.stirred().count()))
+    }
+
+    async fn admit_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
+        let stirred = self.writer.stirred();
+        let admit = move |db: &Db| match Moment(stirred.count()) == ahead.moment {
+            true => admit::admit_ahead(db, batch, &ahead).map(Some),
+            false => batch::answered(db, batch),
+        };
+        self.writer.run(admit).await
+    }
+
     async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {
-        self.writer.run(move |db| settle::mark_running(db, batch, &started)).await
+        self.writer.run_quietly(move |db| settle::mark_running(db, batch, &started)).await
     }
 
     async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
@@ -48,7 +61,7 @@ impl Store for Sqlite {
     }
 
     async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
-        self.writer.run(move |db| node::heartbeat(db, alive)).await
+        self.writer.run_quietly(move |db| node::heartbeat(db, alive)).await
     }
 
     async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {
@@ -68,7 +81,7 @@ impl Store for Sqlite {
     }
 
     async fn sequence_outbox(&self) -> Result<u64, Error> {
-        self.writer.run(outbox::sequence).await
+        self.writer.run_quietly(outbox::sequence).await
     }
 
     async fn outbox(&self, scope: Scope, after: i64, limit: usize) -> Result<Vec<OutboxRow>, Error> {
@@ -76,11 +89,11 @@ impl Store for Sqlite {
     }
 
     async fn acknowledge_outbox(&self, scope: Scope, through: i64) -> Result<u64, Error> {
-        self.writer.run(move |db| outbox::acknowledge(db, &scope, through)).await
+        self.writer.run_quietly(move |db| outbox::acknowledge(db, &scope, through)).await
     }
 
     async fn seal_audit(&self, limit: usize) -> Result<Vec<SealedThrough>, Error> {
-        self.writer.run(move |db| audit::seal(db, limit)).await
+        self.writer.run_quietly(move |db| audit::seal(db, limit)).await
     }
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
@@ -96,11 +109,11 @@ impl Store for Sqlite {
     }
 
     async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
-        self.writer.run(move |db| write::note(db, at, &event)).await
+        self.writer.run_quietly(move |db| write::note(db, at, &event)).await
     }
 
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {
-        self.writer.run(move |db| live::note_output(db, fence, &shown)).await
+        self.writer.run_quietly(move |db| live::note_output(db, fence, &shown)).await
     }
 
     async fn lease(&self, scope: Scope, worker: Worker) -> Result<Vec<Leased>, Error> {

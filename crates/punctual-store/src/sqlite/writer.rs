@@ -11,9 +11,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{Notify, Semaphore};
 
 use super::connection::{Db, doing};
+use super::job::{Acknowledge, Job, Message, Place, Weight, asked};
+use super::sheet;
 use crate::Error;
 
 /// Jobs that may wait for the writer; a caller beyond them waits for its place.
@@ -25,25 +27,17 @@ const GROUP_MAX: usize = 256;
 /// How soon a change made by another process is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// What was committed on sheets is unfolded after this long at the latest, if nothing else is written.
+const FOLDED_MAX: Duration = Duration::from_millis(200);
+
 /// After writing for this long without a break, the writer lets other processes in.
 const BUSY_MAX: Duration = Duration::from_millis(50);
 
 /// The break it takes then.
 const BREAK: Duration = Duration::from_millis(3);
 
-/// Answers a job: with the error of the commit, or with the job's own result.
-type Acknowledge = Box<dyn FnOnce(Option<&Error>) + Send>;
-
-/// Work inside the transaction; without one it is refused and never runs.
-type Job = Box<dyn FnOnce(Result<(&Db, Place), &Error>) -> Acknowledge + Send>;
-
-/// A job on its way to the thread.
-enum Message {
-    /// Somebody waits for it.
-    Now(Job),
-    /// It can wait for an idle moment.
-    Aside(Job),
-}
+/// What every transaction begins with.
+pub(super) type Opening = fn(&Db) -> Result<(), Error>;
 
 /// How many jobs wait that somebody waits for: what was put aside looks at it and ends early.
 #[derive(Clone, Default)]
@@ -55,13 +49,14 @@ impl Wanted {
     }
 }
 
-/// Where a job stands in its group.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// Nothing is written yet: what it fails at is undone by beginning anew, which costs a large job nothing.
-    First,
-    /// Others have written before it: it needs a savepoint to go back to.
-    Later,
+/// How often something was written that verdicts over due rows may depend on.
+#[derive(Clone)]
+pub(super) struct Stirred(Arc<AtomicU64>);
+
+impl Stirred {
+    pub(super) fn count(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
 }
 
 /// A handle on the writer thread; the thread ends when the handle is dropped.
@@ -71,24 +66,36 @@ pub(super) struct Writer {
     wanted: Wanted,
     changes: Arc<Notify>,
     commits: Arc<AtomicU64>,
+    stirred: Arc<AtomicU64>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     /// Starts the thread on its connection.
-    pub(super) fn start(db: Db) -> Self {
+    pub(super) fn start(db: Db, opening: Opening) -> Self {
         let (jobs, inbox) = channel();
         let (changes, commits) = (Arc::new(Notify::new()), Arc::new(AtomicU64::new(0)));
+        let stirred = Arc::new(AtomicU64::new(0));
         let wanted = Wanted::default();
         // Read here, not in the thread: whatever others write from now on is a change.
         let seen = data_version(&db);
         let thread = std::thread::spawn({
-            let (changes, commits) = (Arc::clone(&changes), Arc::clone(&commits));
+            let (changes, commits, stirred) =
+                (Arc::clone(&changes), Arc::clone(&commits), Arc::clone(&stirred));
             let (wanted, aside) = (wanted.clone(), VecDeque::new());
-            move || Loop { db, inbox, aside, wanted, changes, commits, seen }.run()
+            let written_at = Instant::now();
+            let turns =
+                Loop { db, opening, inbox, aside, wanted, changes, commits, stirred, seen, written_at };
+            move || turns.run()
         });
         let places = Arc::new(Semaphore::new(QUEUE_MAX));
-        Self { jobs: Some(jobs), places, wanted, changes, commits, thread: Some(thread) }
+        Self { jobs: Some(jobs), places, wanted, changes, commits, stirred, thread: Some(thread) }
+    }
+
+    /// How often something was written that verdicts over due rows may depend on: what is read after this number was
+    /// taken still holds while it is the same. Work can compare it, for it is counted before the next work begins.
+    pub(super) fn stirred(&self) -> Stirred {
+        Stirred(Arc::clone(&self.stirred))
     }
 
     /// Runs `work` in the next group commit and answers once it is on disk.
@@ -97,11 +104,28 @@ impl Writer {
         T: Send + 'static,
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
+        self.run_now(work, Weight::Stirring).await
+    }
+
+    /// The same for what no verdict over a due row depends on.
+    pub(super) async fn run_quietly<T, W>(&self, work: W) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
+        self.run_now(work, Weight::Quiet).await
+    }
+
+    async fn run_now<T, W>(&self, work: W, weight: Weight) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Error::Closed)?;
-        let (job, answer) = asked(work, place);
+        let (work, answer) = asked(work, place);
         // Counted first: whoever is put aside meanwhile shall not begin.
         self.wanted.0.fetch_add(1, Ordering::Relaxed);
-        self.send(Message::Now(job))?;
+        self.send(Message::Now(Job { work, weight }))?;
         answer.await.map_err(|_| Error::Closed)?
     }
 
@@ -112,8 +136,8 @@ impl Writer {
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Error::Closed)?;
-        let (job, answer) = asked(work, place);
-        self.send(Message::Aside(job))?;
+        let (work, answer) = asked(work, place);
+        self.send(Message::Aside(Job { work, weight: Weight::Quiet }))?;
         answer.await.map_err(|_| Error::Closed)?
     }
 
@@ -147,71 +171,18 @@ impl Drop for Writer {
     }
 }
 
-/// Work as a job, and where its answer comes.
-fn asked<T, W>(work: W, place: OwnedSemaphorePermit) -> (Job, oneshot::Receiver<Result<T, Error>>)
-where
-    T: Send + 'static,
-    W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
-{
-    let (reply, answer) = oneshot::channel();
-    let job: Job = Box::new(move |transaction| {
-        let result = match transaction {
-            Ok((db, Place::First)) => as_first(db, work),
-            Ok((db, Place::Later)) => in_savepoint(db, work),
-            Err(error) => Err(error.clone()),
-        };
-        Box::new(move |commit_error| {
-            // The caller may have gone away; the work is done all the same.
-            let _ = reply.send(match (result, commit_error) {
-                // A job's own error says more than that of the commit it spoiled.
-                (Ok(_), Some(error)) => Err(error.clone()),
-                (own, _) => own,
-            });
-            drop(place);
-        })
-    });
-    (job, answer)
-}
-
-/// Runs the work of the first job; its failure leaves a new transaction for the others.
-fn as_first<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Result<T, Error> {
-    work(db).inspect_err(|_| {
-        if !db.connection.is_autocommit() {
-            // If this fails, the connection is in no transaction or in a spoilt one, and the commit says so.
-            let _ = db
-                .connection
-                .execute_batch("ROLLBACK")
-                .and_then(|()| db.connection.execute_batch("BEGIN IMMEDIATE"));
-        }
-    })
-}
-
-/// Runs the work so that its failure undoes itself and nothing else.
-fn in_savepoint<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Result<T, Error> {
-    let step = |command: &str| db.connection.execute_batch(command).map_err(doing("writing"));
-    step("SAVEPOINT job")?;
-    match work(db) {
-        Ok(value) => step("RELEASE job").map(|()| value),
-        Err(error) => {
-            // A full disk may have ended the whole transaction already: then there is no savepoint to go back to.
-            if !db.connection.is_autocommit() {
-                step("ROLLBACK TO job")?;
-                step("RELEASE job")?;
-            }
-            Err(error)
-        }
-    }
-}
-
 struct Loop {
     db: Db,
+    opening: Opening,
     inbox: Receiver<Message>,
     /// What nobody waits for, in its order.
     aside: VecDeque<Job>,
     wanted: Wanted,
     changes: Arc<Notify>,
     commits: Arc<AtomicU64>,
+    stirred: Arc<AtomicU64>,
     seen: Option<i64>,
+    written_at: Instant,
 }
 
 impl Loop {
@@ -227,7 +198,7 @@ impl Loop {
                             let job = self.opened(message).or_else(|| self.aside.pop_front());
                             job.into_iter().for_each(|job| self.commit_group(job));
                         }
-                        Err(RecvTimeoutError::Timeout) => {}
+                        Err(RecvTimeoutError::Timeout) => self.unfold_in_time(),
                         Err(RecvTimeoutError::Disconnected) => return,
                     }
                 }
@@ -264,21 +235,71 @@ impl Loop {
     }
 
     fn commit_group(&mut self, first: Job) {
+        self.unfold();
         let begun = self.db.connection.execute_batch("BEGIN IMMEDIATE").map_err(doing("starting to write"));
-        if let Err(error) = begun {
-            first(Err(&error))(None);
+        if let Err(error) = begun.and_then(|()| (self.opening)(&self.db)) {
+            self.undo();
+            (first.work)(Err(&error))(None);
             return;
         }
-        let mut answers = vec![first(Ok((&self.db, Place::First)))];
+        // What others have written before this transaction counts before its work compares anything.
+        self.look();
+        let mut weight = first.weight;
+        let mut answers = vec![self.done(first, Place::First)];
         // A fault of the disk may end the transaction under a job: what comes after it belongs into the next one.
         while answers.len() < GROUP_MAX && !self.db.connection.is_autocommit() {
             let Some(job) = self.wanted_job() else { break };
-            answers.push(job(Ok((&self.db, Place::Later))));
+            weight = weight.max(job.weight);
+            answers.push(self.done(job, Place::Later));
         }
         let committed = self.commit();
         self.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
+        self.written_at = Instant::now();
+        // Once more: whoever read between the work and its commit has not seen it.
+        self.stir(weight);
         for answer in answers {
             answer(committed.as_ref().err());
+        }
+    }
+
+    fn done(&self, job: Job, place: Place) -> Acknowledge {
+        let answer = (job.work)(Ok((&self.db, place)));
+        self.stir(job.weight);
+        answer
+    }
+
+    fn stir(&self, weight: Weight) {
+        self.stirred.fetch_add(u64::from(weight == Weight::Stirring), Ordering::SeqCst);
+    }
+
+    /// Puts starts that were committed on sheets into their rows, each sheet in a transaction of its own. It is done
+    /// before anything else is written, or when nothing is: what was started on them needs the cores first.
+    fn unfold(&mut self) {
+        while self.db.sheets.is_any() {
+            let begun =
+                self.db.connection.execute_batch("BEGIN IMMEDIATE").map_err(doing("starting to write"));
+            let is_more = begun
+                .and_then(|()| sheet::unfold(&self.db))
+                .and_then(|is_more| self.commit().map(|()| is_more));
+            // What cannot be unfolded now is tried by the next transaction, which fails if that does.
+            if !is_more.unwrap_or(false) {
+                self.undo();
+                self.db.sheets.clear();
+            }
+        }
+    }
+
+    /// Unfolds when somebody waits for it, or when nobody has written for a while.
+    fn unfold_in_time(&mut self) {
+        if self.db.sheets.is_awaited() || self.written_at.elapsed() > FOLDED_MAX {
+            self.unfold();
+        }
+    }
+
+    fn undo(&self) {
+        if !self.db.connection.is_autocommit() {
+            // If this fails the next transaction cannot begin, and says so.
+            let _ = self.db.connection.execute_batch("ROLLBACK");
         }
     }
 
@@ -304,6 +325,7 @@ impl Loop {
         let now = data_version(&self.db);
         if now.is_some() && now != self.seen {
             self.changes.notify_one();
+            self.stir(Weight::Stirring);
             self.seen = now;
         }
     }
@@ -329,11 +351,10 @@ mod tests {
         connection.execute_batch(set_up).unwrap();
         (
             folder,
-            Writer::start(Db::new(
-                connection,
-                &Arc::new(Definitions::for_access(Access::Visit)),
-                &Clock::default(),
-            )),
+            Writer::start(
+                Db::new(connection, &Arc::new(Definitions::for_access(Access::Visit)), &Clock::default()),
+                |_| Ok(()),
+            ),
         )
     }
 

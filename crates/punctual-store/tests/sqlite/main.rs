@@ -5,3 +5,4 @@ mod control;
 mod fault;
 mod file;
 mod ledger;
+mod sheet;

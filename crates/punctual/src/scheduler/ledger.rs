@@ -236,6 +236,11 @@ impl Store for Ledger {
         Ok(batch)
     }
 
+    /// The clock of a test may jump over the time in which something would be judged ahead.
+    async fn moment(&self) -> Option<Moment> {
+        if self.is_test() { None } else { self.store.moment().await }
+    }
+
     async fn join(&self, node: Node) -> Result<Joined, Error> {
         let _held = self.hold();
         let lease = if self.is_test() { TEST_LEASE } else { node.lease };
@@ -307,6 +312,7 @@ impl Store for Ledger {
         note(at: Timestamp, event: Event) -> ();
         commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
         admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Vec<Commit>;
+        admit_ahead(batch: Batch, ahead: Ahead) -> Option<Vec<Commit>>;
         mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
         settle(batch: Batch, reports: Vec<Report>) -> Vec<Settled>;
         leave(fence: Fence) -> ();

@@ -38,7 +38,8 @@ impl Flows {
     }
 
     fn serve(&self) -> Serving {
-        let script = format!("cat >> {0} && echo >> {0}", self.notes().display());
+        // One write for each call, since two may be handed over at once.
+        let script = format!("body=$(cat) && printf '%s\\n' \"$body\" >> {}", self.notes().display());
         let executor = json!(["sh", "-c", script]).to_string();
         self.person.serve_with(&[("PUNCTUAL_WORKFLOW_EXECUTOR", executor)])
     }

@@ -240,6 +240,7 @@ fn reloaded_default_policies_count_for_the_schedules_of_the_servers_file() {
     };
     let line = ["--config", "jobs.yaml", "--default-catchup-policy", "run_once"];
     let mut told = Told::start(&person, &line, "settings: {default_overlap_policy: queue}");
+    told.serving.wait_for("the file is applied");
     assert_eq!(
         policy(),
         (Some("queue".to_owned()), Some("run_once".to_owned())),

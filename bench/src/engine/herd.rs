@@ -1,0 +1,92 @@
+//! Herd: so many schedules are due at one instant; how long after it was the last of them started?
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::Failure;
+use crate::options::Kind;
+use crate::report::{Sheet, both, median};
+
+use super::ground::{Ground, cron, fill};
+use super::options::Options;
+use super::starts::{Lateness, Starts};
+
+/// How long before the instant everything stands ready.
+const READY_S: i64 = 4;
+
+/// How long the last start is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the last start may be late, in milliseconds, where that is promised.
+fn limit(kind: Kind, size: u32) -> Option<f64> {
+    match (kind, size) {
+        (Kind::Sqlite, 10_000) => Some(50.0),
+        (Kind::Postgres, 10_000) => Some(150.0),
+        (Kind::Sqlite, 100_000) => Some(400.0),
+        (Kind::Postgres, 100_000) => Some(1_500.0),
+        _ => None,
+    }
+}
+
+/// Every database and size that was asked for.
+pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
+    let mut sheet =
+        Sheet::new("herd", &["database", "schedules", "first ms", "p50 ms", "p99 ms", "last ms", "limit"]);
+    for kind in &options.databases {
+        for size in &options.sizes {
+            let mut all = Vec::new();
+            for _ in 0..options.repeats {
+                all.push(once(*kind, *size).await?);
+            }
+            let of = |rank: usize| all.iter().map(|one| one.of_thousand(rank)).collect::<Vec<f64>>();
+            let middle =
+                |rank: usize| median(&of(rank)).map_or("-".to_owned(), |value| format!("{value:.1}"));
+            let limit = limit(*kind, *size);
+            let line = vec![
+                kind.name().to_owned(),
+                size.to_string(),
+                middle(0),
+                middle(500),
+                middle(990),
+                middle(1_000),
+                limit.map_or("-".to_owned(), |limit| format!("≤ {limit}")),
+            ];
+            let json = json!({
+                "database": kind.name(), "schedules": size, "first_ms": both(&of(0)), "p50_ms": both(&of(500)),
+                "p99_ms": both(&of(990)), "last_ms": both(&of(1_000)), "last_ms_limit": limit,
+            });
+            sheet.add(line, json);
+            sheet.show_last();
+        }
+    }
+    Ok(sheet)
+}
+
+async fn once(kind: Kind, size: u32) -> Result<Lateness, Failure> {
+    let ground = Ground::new(kind).await?;
+    // Made at thirty thousand a second, then some time to come to rest.
+    let at = Timestamp::from_second(Timestamp::now().as_second() + i64::from(size) / 15_000 + READY_S + 1)?;
+    let of_day = at.as_second().rem_euclid(86_400);
+    let spec = format!("{} {} {} * * *", of_day % 60, of_day / 60 % 60, of_day / 3_600);
+    fill(&*ground.store, size, |_| cron(&spec)).await?;
+    let starts = Starts::new(size as usize + 1_000);
+    let serving = ground.serve(&starts).await?;
+    if Timestamp::now() >= at {
+        return Err("the schedules were not made in time".into());
+    }
+    let begun = std::time::Instant::now();
+    while starts.count() < size as usize && begun.elapsed() < PATIENCE {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    serving.stop().await?;
+    let lateness = starts.lateness();
+    let ended = ground.succeeded().await?;
+    if (lateness.count(), lateness.doubled, ended) != (size as usize, 0, size as usize) {
+        let (started, doubled) = (lateness.count(), lateness.doubled);
+        return Err(format!("{started} of {size} were started, {doubled} twice, {ended} ended").into());
+    }
+    ground.remove().await?;
+    Ok(lateness)
+}

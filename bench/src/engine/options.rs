@@ -1,0 +1,78 @@
+//! What is measured of the engine.
+
+use std::path::PathBuf;
+
+use crate::Failure;
+use crate::options::{Kind, count, kind};
+
+const HINT: &str =
+    "herd|steady [--databases sqlite,postgres] [--sizes 10k,100k] [--repeats 5] [--seconds 60] [--out FILE]";
+
+/// What the engine is asked to bear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// All schedules at one instant.
+    Herd,
+    /// The same ticks again and again.
+    Steady,
+}
+
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Options {
+    pub(super) part: Part,
+    pub(super) databases: Vec<Kind>,
+    pub(super) sizes: Vec<u32>,
+    pub(super) repeats: u32,
+    /// How long it goes on.
+    pub(super) seconds: u32,
+    /// Where the JSON goes.
+    pub(super) out: PathBuf,
+}
+
+impl Options {
+    pub(super) fn read(arguments: &[String]) -> Result<Self, Failure> {
+        let Some((name, rest)) = arguments.split_first() else { return Err(HINT.into()) };
+        let (part, sizes, repeats, seconds) = match name.as_str() {
+            "herd" => (Part::Herd, vec![10_000, 100_000], 5, 0),
+            "steady" => (Part::Steady, vec![10_000], 1, 60),
+            _ => return Err(HINT.into()),
+        };
+        let mut options = Self {
+            part,
+            databases: vec![Kind::Sqlite, Kind::Postgres],
+            sizes,
+            repeats,
+            seconds,
+            out: PathBuf::from(format!("target/bench/{name}.json")),
+        };
+        for pair in rest.chunks(2) {
+            let [name, value] = pair else { return Err(HINT.into()) };
+            match name.as_str() {
+                "--databases" => options.databases = value.split(',').map(kind).collect::<Result<_, _>>()?,
+                "--sizes" => options.sizes = value.split(',').map(count).collect::<Result<_, _>>()?,
+                "--repeats" => options.repeats = count(value)?,
+                "--seconds" => options.seconds = count(value)?,
+                "--out" => options.out = PathBuf::from(value),
+                _ => return Err(HINT.into()),
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_has_sizes_of_its_own() {
+        let read = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            Options::read(&words)
+        };
+        assert_eq!(read(&["herd"]).expect("valid").sizes, [10_000, 100_000]);
+        assert_eq!(read(&["steady", "--sizes", "5"]).expect("valid").sizes, [5]);
+        assert!(read(&["herd", "--fast"]).is_err() && read(&[]).is_err());
+    }
+}

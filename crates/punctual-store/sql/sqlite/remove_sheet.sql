@@ -1,0 +1,2 @@
+DELETE FROM sheets
+WHERE key = ?1

@@ -1,0 +1,239 @@
+//! Sheets: many plain starts are committed as one row, and become changes of their own rows right after it.
+//!
+//! A plain start takes nothing but its schedule's lane; it changes two rows, and a herd of ten thousand of them twenty
+//! thousand before the first may be launched. On a sheet they are a few pages. The writer unfolds it as soon as it is
+//! committed. Every transaction that writes begins with unfolding whatever is there, in this process or another, so no
+//! decision is made beside a sheet; a crash leaves it to whoever opens the file. Reads of the serving process wait until
+//! it is gone.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use jiff::Timestamp;
+use punctual_plan::{RunKey, ScheduleKey, Trace};
+use rusqlite::params;
+use tokio::sync::Notify;
+
+use super::connection::{Db, doing, execute, first};
+use super::decode::column;
+use super::sql;
+use crate::{Batch, Commit, Error, PlainStart};
+
+/// Fewer starts than this are written as they are: two rows each cost less than a detour.
+pub(super) const STARTS_MIN: usize = 64;
+
+/// Starts in one row of the table, and so in one transaction when they are unfolded.
+const STARTS_MAX: usize = 1_000;
+
+/// The length of an entry.
+const ENTRY: usize = 57;
+
+/// Whether there are sheets that this process has written and not unfolded.
+#[derive(Debug, Default)]
+pub(super) struct Sheets {
+    is_any: AtomicBool,
+    /// Whether somebody waits for their end.
+    is_awaited: AtomicBool,
+    unfolded: Notify,
+}
+
+impl Sheets {
+    /// Resolves when what was committed on sheets is in the rows.
+    pub(super) async fn gone(&self) {
+        loop {
+            let mut unfolded = std::pin::pin!(self.unfolded.notified());
+            unfolded.as_mut().enable();
+            if !self.is_any() {
+                return;
+            }
+            self.is_awaited.store(true, Ordering::SeqCst);
+            unfolded.await;
+        }
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.is_any.load(Ordering::SeqCst)
+    }
+
+    /// Whether there are some that somebody waits for.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.is_any() && self.is_awaited.load(Ordering::SeqCst)
+    }
+
+    fn written(&self) {
+        self.is_any.store(true, Ordering::SeqCst);
+    }
+
+    /// There is nothing to wait for any more.
+    pub(super) fn clear(&self) {
+        self.is_any.store(false, Ordering::SeqCst);
+        self.is_awaited.store(false, Ordering::SeqCst);
+        self.unfolded.notify_waiters();
+    }
+}
+
+/// A start on a sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Start {
+    run: RunKey,
+    schedule: ScheduleKey,
+    /// In seconds.
+    scheduled_for: i64,
+    /// When it is given up, in microseconds.
+    answer_by: i64,
+    trace: Option<Trace>,
+    is_exclusive: bool,
+}
+
+impl Start {
+    fn of(plain: &PlainStart, now: Timestamp) -> Self {
+        let answer_by = now.saturating_add(plain.patience).unwrap_or(Timestamp::MAX);
+        Self {
+            run: plain.run,
+            schedule: plain.schedule,
+            scheduled_for: plain.scheduled_for.as_second(),
+            answer_by: answer_by.as_microsecond(),
+            trace: plain.trace,
+            is_exclusive: plain.is_exclusive,
+        }
+    }
+
+    fn write(&self, sheet: &mut Vec<u8>) {
+        for number in [self.run.0, self.schedule.0, self.scheduled_for, self.answer_by] {
+            sheet.extend(number.to_le_bytes());
+        }
+        // Zero stands for none, in either place.
+        sheet.extend(self.trace.map_or(0, Trace::id).to_le_bytes());
+        sheet.extend(self.trace.map_or(0, Trace::parent).to_le_bytes());
+        sheet.push(u8::from(self.is_exclusive));
+    }
+
+    fn read(entry: &[u8]) -> Option<Self> {
+        let number = |at: usize| Some(i64::from_le_bytes(entry.get(at..at + 8)?.try_into().ok()?));
+        let id = u128::from_le_bytes(entry.get(32..48)?.try_into().ok()?);
+        let parent = u64::from_le_bytes(entry.get(48..56)?.try_into().ok()?);
+        Some(Self {
+            run: RunKey(number(0)?),
+            schedule: ScheduleKey(number(8)?),
+            scheduled_for: number(16)?,
+            answer_by: number(24)?,
+            trace: (id > 0).then(|| Trace::new(id, parent)),
+            is_exclusive: *entry.get(56)? == 1,
+        })
+    }
+}
+
+/// Whether rows have to be looked at before they go onto a sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Guard {
+    /// Something may have been written since they were read.
+    Look,
+    /// Nothing was.
+    Known,
+}
+
+/// Writes plain starts onto sheets, if they are many. Gives back what became of them, by their places.
+pub(super) fn write(
+    db: &Db,
+    head: Batch,
+    plain: &[(usize, PlainStart)],
+    guard: Guard,
+) -> Result<Vec<(usize, Commit)>, Error> {
+    if plain.len() < STARTS_MIN {
+        return Ok(Vec::new());
+    }
+    let mut done = Vec::with_capacity(plain.len());
+    let (mut startable, mut insert) = (db.prepare(sql!("is_startable"))?, db.prepare(sql!("insert_sheet"))?);
+    for some in plain.chunks(STARTS_MAX) {
+        let mut sheet = Vec::with_capacity(some.len() * ENTRY);
+        for (place, start) in some {
+            let row = params![start.run.0, start.is_exclusive];
+            let holds = guard == Guard::Known || first(&mut startable, row, |_| Ok(()))?.is_some();
+            done.push((*place, if holds { Commit::Done } else { Commit::Stale }));
+            if holds {
+                Start::of(start, head.now).write(&mut sheet);
+            }
+        }
+        if !sheet.is_empty() {
+            execute(&mut insert, params![head.fence.0, head.now.as_microsecond(), sheet])?;
+            db.sheets.written();
+        }
+    }
+    Ok(done)
+}
+
+/// Unfolds the oldest sheet; whether there was one.
+pub(super) fn unfold(db: &Db) -> Result<bool, Error> {
+    let found = db.first(sql!("first_sheet"), [], |row| {
+        Ok((
+            column::<i64>(row, 0)?,
+            column::<i64>(row, 1)?,
+            column::<i64>(row, 2)?,
+            column::<Vec<u8>>(row, 3)?,
+        ))
+    })?;
+    let Some((key, fence, at, starts)) = found else { return Ok(false) };
+    let (mut state, mut run) = (db.prepare(sql!("admit_state"))?, db.prepare(sql!("admit_run"))?);
+    for entry in starts.chunks(ENTRY) {
+        let start = Start::read(entry).ok_or_else(|| Error::corrupt("a sheet of starts"))?;
+        let (tick, is_counted, attempt, is_anchor) = (start.scheduled_for, true, 1, true);
+        let row = params![
+            start.schedule.0,
+            start.run.0,
+            start.is_exclusive,
+            is_counted,
+            at,
+            tick,
+            attempt,
+            is_anchor
+        ];
+        // Nobody writes beside a sheet, so each finds its rows as they were: only a hand in the file could differ.
+        if execute(&mut state, row)? == 1 {
+            let (trace, token) = (start.trace.map(|trace| trace.to_string()), None::<String>);
+            let row = params![start.run.0, attempt, fence, at, start.answer_by, trace, token];
+            execute(&mut run, row)?;
+        }
+    }
+    db.change(sql!("remove_sheet"), [key])?;
+    Ok(true)
+}
+
+/// Unfolds everything: what each transaction that writes begins with.
+pub(super) fn unfold_all(db: &Db) -> Result<(), Error> {
+    while unfold(db)? {}
+    Ok(())
+}
+
+/// Unfolds what a process that was killed has left, each sheet in a transaction of its own: whoever opens the file shall
+/// not read rows that say less than was committed.
+pub(super) fn unfold_left(db: &Db) -> Result<(), Error> {
+    let step = |command: &str| db.connection.execute_batch(command).map_err(doing("unfolding starts"));
+    while db.value(sql!("is_any_sheet"), [])?.unwrap_or(false) {
+        step("BEGIN IMMEDIATE")?;
+        let unfolded = unfold(db);
+        step(if unfolded.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
+        unfolded?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_is_read_as_it_was_written() {
+        let start = Start {
+            run: RunKey(7),
+            schedule: ScheduleKey(i64::MAX),
+            scheduled_for: -1,
+            answer_by: 1_781_524_800_000_000,
+            trace: Some(Trace::new(u128::MAX - 5, 9)),
+            is_exclusive: true,
+        };
+        let mut sheet = Vec::new();
+        start.write(&mut sheet);
+        assert_eq!(sheet.len(), ENTRY);
+        assert_eq!(Start::read(&sheet), Some(start));
+        assert_eq!(Start::read(&sheet[1..]), None);
+    }
+}
