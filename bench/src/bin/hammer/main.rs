@@ -27,8 +27,8 @@ use punctual_store::{Access, AnyStore, Postgres, PostgresSettings, Sqlite};
 /// Anything that goes wrong ends the process, which whoever started it notices.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tasks on a file: so few that a group commit holds only some of their calls, and there are many commits.
-const TASKS_SQLITE: u16 = 3;
+/// Tasks on a file: so few that a group commit holds only some of their calls, and so many that one is always under way.
+const TASKS_SQLITE: u16 = 8;
 
 /// Rows that each of them reads at once and writes by batches side by side.
 const READ_SQLITE: usize = 2;
