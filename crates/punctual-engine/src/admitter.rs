@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, World, admit};
 use punctual_store::{
-    AdmitCommit, Ahead, Commit, DueBatch, DueRow, Error, Expired, Launchable, Moment, Store,
+    AdmitCommit, Ahead, Batch, Commit, DueBatch, DueRow, Error, Expired, Launchable, Moment, Store,
 };
 use tracing::{debug, info};
 
@@ -57,7 +57,8 @@ impl Judged {
     pub(crate) fn ready(self, moment: Moment) -> Option<Mustered> {
         let starts = |one: &&AdmitCommit| one.admission.verdict == Verdict::Start;
         let wanted = wanted(self.commits.iter().filter(starts).map(|one| &one.row));
-        let launches = self.commits.iter().map(|one| starts(&one).then(|| one.row.launch.clone())).collect();
+        let launch = |one: &AdmitCommit| starts(&one).then(|| Arc::new(one.row.launch.clone()));
+        let launches = self.commits.iter().map(launch).collect();
         let is_cancelling = self.commits.iter().any(|one| cancelled(one).next().is_some());
         let is_any = !self.commits.is_empty();
         is_any.then(|| Mustered {
@@ -77,15 +78,39 @@ pub(crate) struct Mustered {
     /// How many of them want to go to each target.
     pub(crate) wanted: HashMap<LaneKey, usize>,
     /// What each of them launches, if it does.
-    launches: Vec<Option<Launchable>>,
+    launches: Vec<Option<Arc<Launchable>>>,
     /// Whether some of them cancel other runs, maybe of their own number.
     is_cancelling: bool,
+}
+
+impl Mustered {
+    /// What the store is given of it.
+    pub(crate) fn ahead(&self) -> Ahead {
+        self.ahead.clone()
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.ahead.admissions.len()
+    }
+
+    /// Whether something was written since that they may depend on can only be found out row by row.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.ahead.moment.is_any()
+    }
+}
+
+/// Commits verdicts that were made ahead.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    lease: Arc<Lease>,
+    sender: Sender,
 }
 
 /// Verdicts that were made ahead and are committed; what remains is to be told when there is time for it.
 pub(crate) struct CalledUp {
     pub(crate) fence: Fence,
-    pub(crate) launches: Vec<Launchable>,
+    pub(crate) launches: Vec<Arc<Launchable>>,
     now: Timestamp,
     ahead: Ahead,
     done: Vec<Commit>,
@@ -201,27 +226,9 @@ impl Admitter {
         self.judge(rows, world)
     }
 
-    /// Commits verdicts that were made ahead; none of them if something was written since that they may depend on.
-    pub(crate) async fn call_up<S: Store>(
-        &self,
-        store: &S,
-        now: Timestamp,
-        mustered: Mustered,
-    ) -> Result<Option<CalledUp>, Error> {
-        let fence = self.lease.fence();
-        let Mustered { ahead, begun, launches, is_cancelling, .. } = mustered;
-        let sent = self.sender.send(fence, now, |batch| store.admit_ahead(batch, ahead.clone()));
-        let Some(done) = sent.await? else { return Ok(None) };
-        let is_done =
-            |(launch, commit): (Option<Launchable>, &Commit)| launch.filter(|_| *commit == Commit::Done);
-        let mut launches: Vec<Launchable> = launches.into_iter().zip(&done).filter_map(is_done).collect();
-        if is_cancelling {
-            // One that a later tick of the same batch has cancelled has ended before it began.
-            let pairs = ahead.admissions.iter().zip(&done).filter(|(_, commit)| **commit == Commit::Done);
-            let ended: HashSet<RunKey> = pairs.flat_map(|(one, _)| cancelled(one)).collect();
-            launches.retain(|launch| !ended.contains(&launch.run));
-        }
-        Ok(Some(CalledUp { fence, launches, now, ahead, done, begun }))
+    /// What commits verdicts that were made ahead.
+    pub(crate) fn caller(&self) -> Caller {
+        Caller { lease: Arc::clone(&self.lease), sender: self.sender.clone() }
     }
 
     /// What follows from them but their launches, which have gone.
@@ -263,6 +270,36 @@ impl Admitter {
             self.metrics.runs_emitted.add(&[one.row.launch.origin.name()]);
             self.metrics.lateness.observe(now.duration_since(one.row.launch.scheduled_for));
         }
+    }
+}
+
+impl Caller {
+    /// A batch under the present lease.
+    pub(crate) fn batch(&self, now: Timestamp) -> Batch {
+        self.sender.batch(self.lease.fence(), now)
+    }
+
+    /// Commits verdicts that were made ahead; none of them if something was written since that they may depend on.
+    pub(crate) async fn call<S: Store>(
+        &self,
+        store: &S,
+        batch: Batch,
+        mustered: Mustered,
+    ) -> Result<Option<CalledUp>, Error> {
+        let Batch { fence, now, .. } = batch;
+        let Mustered { ahead, begun, launches, is_cancelling, .. } = mustered;
+        let sent = self.sender.repeat(batch, |batch| store.admit_ahead(batch, ahead.clone()));
+        let Some(done) = sent.await? else { return Ok(None) };
+        let is_done =
+            |(launch, commit): (Option<Arc<Launchable>>, &Commit)| launch.filter(|_| *commit == Commit::Done);
+        let mut launches: Vec<Arc<Launchable>> = launches.into_iter().zip(&done).filter_map(is_done).collect();
+        if is_cancelling {
+            // One that a later tick of the same batch has cancelled has ended before it began.
+            let pairs = ahead.admissions.iter().zip(&done).filter(|(_, commit)| **commit == Commit::Done);
+            let ended: HashSet<RunKey> = pairs.flat_map(|(one, _)| cancelled(one)).collect();
+            launches.retain(|launch| !ended.contains(&launch.run));
+        }
+        Ok(Some(CalledUp { fence, launches, now, ahead, done, begun }))
     }
 }
 

@@ -30,12 +30,28 @@ impl Sender {
         &self,
         fence: Fence,
         now: Timestamp,
+        write: impl FnMut(Batch) -> F,
+    ) -> Result<T, Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        self.repeat(self.batch(fence, now), write).await
+    }
+
+    /// A batch with an id of its own.
+    pub(crate) fn batch(&self, fence: Fence, now: Timestamp) -> Batch {
+        Batch { id: BatchId(self.chance.id()), fence, now }
+    }
+
+    /// Sends a batch until it is answered.
+    pub(crate) async fn repeat<T, F>(
+        &self,
+        batch: Batch,
         mut write: impl FnMut(Batch) -> F,
     ) -> Result<T, Error>
     where
         F: Future<Output = Result<T, Error>>,
     {
-        let batch = Batch { id: BatchId(self.chance.id()), fence, now };
         let mut repeats = 0;
         loop {
             match write(batch).await {

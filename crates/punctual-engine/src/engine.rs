@@ -17,6 +17,7 @@ use tracing::{error, info, warn};
 use crate::admitter::{Admitted, Admitter, Look};
 use crate::batch::Sender;
 use crate::flights::Flights;
+use crate::holding::Holding;
 use crate::launch::{Targets, Why};
 use crate::launcher::{Doors, Launcher};
 use crate::membership::{Beat, Membership};
@@ -54,6 +55,8 @@ pub struct Engine<S, C, T> {
     pub(crate) admitter: Admitter,
     pub(crate) membership: Membership,
     pub(crate) muster: Muster,
+    /// What is held for the next instant.
+    pub(crate) holding: Option<Holding>,
     pub(crate) launcher: Launcher<C, T>,
     pub(crate) flights: Arc<Flights>,
     pub(crate) settler: JoinSet<()>,
@@ -143,6 +146,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             }
         }
         self.pulse.leased(None);
+        self.let_go().await;
         self.stop().await
     }
 
@@ -185,6 +189,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 }
             }
         }
+        // What is held was held for an instant of the clock as it was.
+        self.let_go().await;
         self.membership.upset();
         self.plan_at = Some(Timestamp::MIN);
         self.asked_ended_at = Timestamp::MIN;
@@ -233,6 +239,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// Stops all work of the lease that was lost and takes another one.
     async fn join_again(&mut self) -> Result<(), Error> {
+        self.let_go().await;
         self.metrics.fence_losses.add(1);
         self.flights.cancel_all(&Why::Fenced);
         self.launcher.hand_back();
@@ -264,7 +271,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return;
         }
         // What was judged ahead would not hold after it; it is half a window early anyway.
-        if let Some(near) = self.muster.near(now) {
+        // And whoever plans what is held waits for it.
+        let held = self.holding.as_ref().map(|holding| holding.at).filter(|at| *at > now);
+        if let Some(near) = self.muster.near(now).or(held) {
             self.plan_at = Some(near);
             return;
         }
@@ -377,6 +386,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     pub(crate) fn launch(&mut self, launches: Vec<Launchable>, fence: Fence) {
+        self.launch_all(launches.into_iter().map(Arc::new).collect(), fence);
+    }
+
+    pub(crate) fn launch_all(&mut self, launches: Vec<Arc<Launchable>>, fence: Fence) {
         if launches.iter().any(|run| matches!(run.definition.target.action, Action::Queue(_))) {
             self.pulse.tell();
         }
@@ -477,7 +490,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     /// Says in the ledger what was not launched, so that whoever takes it up need not doubt.
-    async fn give_back(&mut self, unlaunched: &[Launchable]) {
+    async fn give_back(&mut self, unlaunched: &[Arc<Launchable>]) {
         let fence = self.membership.lease.fence();
         for some in unlaunched.chunks(BATCH_MAX) {
             let unlaunched = some.iter().map(|run| held(run, fence)).collect();

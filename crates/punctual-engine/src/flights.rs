@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use punctual_plan::{Fence, RunKey};
@@ -25,12 +25,14 @@ pub(crate) struct Flight {
 const RUSH_LOOK: Duration = Duration::from_millis(2);
 
 /// What waits for the end of a rush waits no longer than this.
-const RUSH_MAX: Duration = Duration::from_millis(250);
+const RUSH_MAX: Duration = Duration::from_millis(500);
 
 /// Everything in hand. A run that was taken up again under a new fence is another flight.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
     flights: Mutex<BTreeMap<(RunKey, Fence), Flight>>,
+    /// How many of them wait for their place.
+    waiting: AtomicUsize,
     /// How many were ever launched.
     launches: AtomicU64,
     /// How many are about to be added.
@@ -44,13 +46,19 @@ impl Flights {
     }
 
     /// Adds runs that wait for their place.
-    pub(crate) fn insert_all(&self, runs: &[Launchable], fence: Fence) {
-        let mut flights = self.flights();
-        for run in runs {
-            let (canceller, _) = Cancel::pair();
-            let output = LiveOutput::default();
+    pub(crate) fn insert_all(&self, runs: &[Arc<Launchable>], fence: Fence) {
+        // Made before anybody has to wait for it.
+        let new = |run: &Arc<Launchable>| {
+            let ((canceller, _), output) = (Cancel::pair(), LiveOutput::default());
             let flight = Flight { attempt: run.attempt, canceller, output, is_launched: false };
-            flights.insert((run.run, fence), flight);
+            ((run.run, fence), flight)
+        };
+        let new: Vec<_> = runs.iter().map(new).collect();
+        let mut flights = self.flights();
+        for (key, flight) in new {
+            let before = flights.insert(key, flight);
+            let is_another = before.is_none_or(|before| before.is_launched);
+            self.waiting.fetch_add(usize::from(is_another), Ordering::Relaxed);
         }
     }
 
@@ -69,21 +77,29 @@ impl Flights {
 
     /// Whether some wait for their place, or will in a moment.
     fn is_crowded(&self) -> bool {
-        self.announced.load(Ordering::Relaxed) > 0
-            || self.flights().values().any(|flight| !flight.is_launched)
+        self.announced.load(Ordering::Relaxed) > 0 || self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    /// The flight of a run that has its place now, if it is still in hand.
-    pub(crate) fn launch(&self, run: RunKey, fence: Fence) -> Option<Flight> {
+    /// The flights of runs that have their place now, of each that is still in hand.
+    pub(crate) fn launch(&self, runs: impl Iterator<Item = RunKey>, fence: Fence) -> Vec<Option<Flight>> {
         let mut flights = self.flights();
-        let flight = flights.get_mut(&(run, fence))?;
-        flight.is_launched = true;
-        self.launches.fetch_add(1, Ordering::Relaxed);
-        Some(flight.clone())
+        let mut launch = |run: RunKey| {
+            let flight = flights.get_mut(&(run, fence))?;
+            let is_first = !std::mem::replace(&mut flight.is_launched, true);
+            self.waiting.fetch_sub(usize::from(is_first), Ordering::Relaxed);
+            self.launches.fetch_add(1, Ordering::Relaxed);
+            Some(flight.clone())
+        };
+        runs.map(&mut launch).collect()
     }
 
-    pub(crate) fn remove(&self, run: RunKey, fence: Fence) {
-        self.flights().remove(&(run, fence));
+    /// Forgets launched runs.
+    pub(crate) fn remove(&self, runs: impl Iterator<Item = RunKey>, fence: Fence) {
+        let mut flights = self.flights();
+        for run in runs {
+            let is_waiting = flights.remove(&(run, fence)).is_some_and(|flight| !flight.is_launched);
+            self.waiting.fetch_sub(usize::from(is_waiting), Ordering::Relaxed);
+        }
     }
 
     /// Tells every attempt of a run to end.
@@ -100,6 +116,7 @@ impl Flights {
         let mut flights = self.flights();
         flights.values().for_each(|flight| flight.canceller.cancel(why.clone()));
         flights.retain(|_, flight| flight.is_launched);
+        self.waiting.store(0, Ordering::Relaxed);
     }
 
     /// The attempts under a fence.
@@ -124,7 +141,8 @@ impl Flights {
 
     /// How many were launched and have not ended.
     pub(crate) fn launched_count(&self) -> usize {
-        self.flights().values().filter(|flight| flight.is_launched).count()
+        let flights = self.flights();
+        flights.len() - self.waiting.load(Ordering::Relaxed).min(flights.len())
     }
 
     fn flights(&self) -> MutexGuard<'_, BTreeMap<(RunKey, Fence), Flight>> {

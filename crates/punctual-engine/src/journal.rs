@@ -7,19 +7,26 @@
 //! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT` before a launch,
 //! `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has seen to that.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use punctual_plan::{Fence, Outcome, RunKey};
+use punctual_store::Report;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use crate::keyed::ByKey;
+
 /// A longer journal is rewritten with the runs that are still in flight.
 const BYTES_MAX: u64 = 1 << 20;
+
+/// What a launch takes in it, mostly.
+const LINE_BYTES: usize = 24;
 
 /// What the journal knows of a run in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,7 +73,7 @@ pub(crate) struct Journal {
     bytes: u64,
     /// Ends that are not written yet.
     unwritten: String,
-    open: HashMap<(RunKey, u32), Known>,
+    open: ByKey<(RunKey, u32), Known>,
     /// The leases that it speaks for.
     fences: BTreeSet<Fence>,
     /// Of them, those under which runs of others may be held of which it knows nothing.
@@ -111,6 +118,11 @@ impl Journal {
         self.open.get(&(run, attempt))
     }
 
+    /// Whether something is known of any attempt.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Whether it speaks for a lease: what was admitted under it and is not in here was never launched.
     pub(crate) fn is_of(&self, fence: Fence) -> bool {
         self.fences.contains(&fence) && !self.mixed.contains(&fence)
@@ -140,18 +152,22 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes that an attempt is about to be launched.
-    pub(crate) fn launching(&mut self, run: RunKey, attempt: u32) -> io::Result<()> {
-        self.append(&line((run, attempt), &Known::Launched))?;
-        self.open.insert((run, attempt), Known::Launched);
+    /// Notes that attempts are about to be launched, all with one `write`.
+    pub(crate) fn launching(&mut self, attempts: &[(RunKey, u32)]) -> io::Result<()> {
+        let mut lines = String::with_capacity(attempts.len() * LINE_BYTES);
+        attempts.iter().for_each(|attempt| push_line(&mut lines, *attempt, &Known::Launched));
+        self.append(&lines)?;
+        self.open.extend(attempts.iter().map(|attempt| (*attempt, Known::Launched)));
         Ok(())
     }
 
-    /// Notes how an attempt ended: with the next launch, or when it is asked to.
-    pub(crate) fn ended(&mut self, run: RunKey, attempt: u32, (outcome, at): (Outcome, Timestamp)) {
-        let known = Known::Ended { outcome, at };
-        self.unwritten.push_str(&line((run, attempt), &known));
-        self.open.insert((run, attempt), known);
+    /// Notes how attempts ended: with the next launch, or when it is asked to.
+    pub(crate) fn ended<'a>(&mut self, reports: impl Iterator<Item = &'a Report>) {
+        for Report { run, attempt, outcome, at, .. } in reports {
+            let known = Known::Ended { outcome: outcome.clone(), at: *at };
+            push_line(&mut self.unwritten, (*run, *attempt), &known);
+            self.open.insert((*run, *attempt), known);
+        }
     }
 
     /// Writes what was noted and is not written.
@@ -189,8 +205,12 @@ impl Journal {
                 self.bytes += self.unwritten.len() as u64;
                 self.unwritten.clear();
             }
-            // What goes before it is noted all the same, and written with the next line; this one did not happen.
-            Err(_) => self.unwritten.truncate(self.unwritten.len() - line.len()),
+            // What goes before it is noted all the same, and written with the next line; this one did not happen. A part
+            // of it may be there: what comes next begins a line of its own.
+            Err(_) => {
+                self.unwritten.truncate(self.unwritten.len() - line.len());
+                self.unwritten.insert(0, '\n');
+            }
         }
         written
     }
@@ -200,7 +220,7 @@ impl Journal {
         let mark = |fence: &Fence| if self.mixed.contains(fence) { "T\n" } else { "" };
         let mut text: String =
             self.fences.iter().map(|fence| format!("F {}\n{}", fence.0, mark(fence))).collect();
-        text.extend(self.open.iter().map(|(run, known)| line(*run, known)));
+        self.open.iter().for_each(|(attempt, known)| push_line(&mut text, *attempt, known));
         self.bytes = text.len() as u64;
         // It is all in there.
         self.unwritten.clear();
@@ -229,13 +249,17 @@ fn lock(path: &Path) -> io::Result<File> {
     }
 }
 
-fn line((run, attempt): (RunKey, u32), known: &Known) -> String {
-    match known {
-        Known::Launched => format!("L {} {attempt}\n", run.0),
-        Known::Ended { outcome, at } => {
-            format!("E {} {attempt} {} {}\n", run.0, at.as_microsecond(), outcome_text(outcome))
+fn push_line(text: &mut String, (run, attempt): (RunKey, u32), known: &Known) {
+    let pushed = match known {
+        Known::Launched => writeln!(text, "L {} {attempt}", run.0),
+        Known::Ended { outcome: Outcome::Succeeded, at } => {
+            writeln!(text, "E {} {attempt} {} succeeded", run.0, at.as_microsecond())
         }
-    }
+        Known::Ended { outcome, at } => {
+            writeln!(text, "E {} {attempt} {} {}", run.0, at.as_microsecond(), outcome_text(outcome))
+        }
+    };
+    pushed.expect("a text takes whatever is written into it");
 }
 
 fn outcome_text(outcome: &Outcome) -> String {
@@ -264,7 +288,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Reads whole lines; the last one may have been cut off by the crash and then says nothing.
-fn read(text: &str) -> HashMap<(RunKey, u32), Known> {
+fn read(text: &str) -> ByKey<(RunKey, u32), Known> {
     whole_lines(text).filter_map(read_line).collect()
 }
 
@@ -339,10 +363,17 @@ fn read_answered(text: &str) -> Option<Outcome> {
 
 #[cfg(test)]
 mod tests {
+    use punctual_store::AttemptToken;
+
     use super::*;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()
+    }
+
+    fn end(run: RunKey, outcome: Outcome) -> Report {
+        let token = AttemptToken::Node(Fence(1));
+        Report { run, attempt: 1, token, outcome, started_at: None, at: at(7), output: None }
     }
 
     #[test]
@@ -358,16 +389,16 @@ mod tests {
             Outcome::LaunchFailed { error: "no such\nfile".to_owned() },
         ];
         for (run, outcome) in (1..).map(RunKey).zip(outcomes) {
-            journal.launching(run, 1).unwrap();
-            journal.ended(run, 1, (outcome, at(7)));
+            journal.launching(&[(run, 1)]).unwrap();
+            journal.ended([end(run, outcome)].iter());
         }
-        journal.launching(RunKey(9), 1).unwrap();
-        journal.ended(RunKey(9), 1, (Outcome::Succeeded, at(7)));
-        journal.launching(RunKey(11), 1).unwrap();
-        journal.ended(RunKey(11), 1, (Outcome::Succeeded, at(7)));
+        journal.launching(&[(RunKey(9), 1)]).unwrap();
+        journal.ended([end(RunKey(9), Outcome::Succeeded)].iter());
+        journal.launching(&[(RunKey(11), 1)]).unwrap();
+        journal.ended([end(RunKey(11), Outcome::Succeeded)].iter());
         journal.flush().unwrap();
-        journal.launching(RunKey(12), 1).unwrap();
-        journal.ended(RunKey(12), 1, (Outcome::Succeeded, at(7)));
+        journal.launching(&[(RunKey(12), 1)]).unwrap();
+        journal.ended([end(RunKey(12), Outcome::Succeeded)].iter());
         drop(journal);
 
         let journal = Journal::open(&place).unwrap();
@@ -402,7 +433,7 @@ mod tests {
         let memory = MemoryJournal::default();
         let place = JournalPlace::Memory(memory.clone());
         let mut journal = Journal::open(&place).unwrap();
-        journal.launching(RunKey(1), 1).unwrap();
+        journal.launching(&[(RunKey(1), 1)]).unwrap();
         drop(journal);
         assert_eq!(Journal::open(&place).unwrap().known(RunKey(1), 1), Some(&Known::Launched));
         Journal::open(&place).unwrap().begin(Fence(4)).unwrap();
@@ -434,9 +465,9 @@ mod tests {
         let path = folder.path().join("launches");
         let place = JournalPlace::File(path.clone());
         let mut journal = Journal::open(&place).unwrap();
-        journal.launching(RunKey(1), 1).unwrap();
+        journal.launching(&[(RunKey(1), 1)]).unwrap();
         journal.begin(Fence(3)).unwrap();
-        journal.launching(RunKey(2), 1).unwrap();
+        journal.launching(&[(RunKey(2), 1)]).unwrap();
         journal.joined(Fence(5)).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "F 3\nL 2 1\nF 5\n");
         assert!(Journal::open(&place).is_err(), "it is this one's as long as it is open");
@@ -444,6 +475,17 @@ mod tests {
         let read = Journal::open(&place).unwrap();
         assert_eq!([3, 4, 5].map(|fence| read.is_of(Fence(fence))), [true, false, true]);
         assert_eq!(read.known(RunKey(1), 1), None);
+    }
+
+    #[test]
+    fn runs_that_are_noted_together_have_a_line_each() {
+        let memory = MemoryJournal::default();
+        let mut journal = Journal::open(&JournalPlace::Memory(memory.clone())).unwrap();
+        journal.launching(&[(RunKey(1), 1), (RunKey(2), 3)]).unwrap();
+        journal.ended([end(RunKey(1), Outcome::Succeeded), end(RunKey(2), Outcome::TimedOut)].iter());
+        journal.launching(&[(RunKey(7), 1)]).unwrap();
+        let ends = "E 1 1 7000000 succeeded\nE 2 1 7000000 timed_out\n";
+        assert_eq!(memory.text(), format!("L 1 1\nL 2 3\n{ends}L 7 1\n"));
     }
 
     #[test]
@@ -457,11 +499,11 @@ mod tests {
         let path = folder.path().join("launches");
         let place = JournalPlace::File(path.clone());
         let mut journal = Journal::open(&place).unwrap();
-        journal.launching(RunKey(1), 1).unwrap();
+        journal.launching(&[(RunKey(1), 1)]).unwrap();
         let noise = Outcome::LaunchFailed { error: "x".repeat(1_000) };
         for run in (2..1_200).map(RunKey) {
-            journal.launching(run, 1).unwrap();
-            journal.ended(run, 1, (noise.clone(), at(7)));
+            journal.launching(&[(run, 1)]).unwrap();
+            journal.ended([end(run, noise.clone())].iter());
             journal.settled(&[(run, 1)]).unwrap();
         }
         assert!(std::fs::metadata(&path).unwrap().len() < BYTES_MAX);

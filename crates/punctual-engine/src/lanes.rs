@@ -6,6 +6,7 @@
 //! go on.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{OrgKey, ROOM_STEP, Room};
@@ -19,6 +20,10 @@ pub(crate) const RESERVE: usize = 100;
 
 /// Runs that wait for a place in all. Beyond it only what finds a place at once is admitted.
 pub(crate) const WAITING_MAX: usize = 200_000;
+
+/// Runs that one task launches one after the other, noted with one `write` before the first of them. A crash leaves all
+/// of them in doubt, so they are few: this many cost a twentieth of the time that a `write` for each would.
+pub(crate) const SLICE: usize = 16;
 
 /// What finds its lane full is looked at again after this long, and behind all that found it full before.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
@@ -39,7 +44,7 @@ pub(crate) enum Place {
 #[derive(Debug)]
 pub(crate) struct Placed {
     pub(crate) place: Place,
-    pub(crate) run: Launchable,
+    pub(crate) run: Arc<Launchable>,
     lane: LaneId,
 }
 
@@ -48,8 +53,8 @@ pub(crate) struct Placed {
 pub(crate) struct LaneId(usize);
 
 struct Lane {
-    key: LaneKey,
-    waiting: VecDeque<Launchable>,
+    key: (OrgKey, Arc<str>),
+    waiting: VecDeque<Arc<Launchable>>,
     running: usize,
     /// When the last row that found it full is looked at again.
     again_at: Option<Timestamp>,
@@ -60,7 +65,7 @@ pub(crate) struct Lanes {
     /// Those that are not used have nothing in them.
     lanes: Vec<Lane>,
     unused: Vec<LaneId>,
-    by_key: HashMap<OrgKey, HashMap<String, LaneId>>,
+    by_key: HashMap<OrgKey, HashMap<Arc<str>, LaneId>>,
     /// Lanes in which somebody waits, in the order in which they are served.
     turns: VecDeque<LaneId>,
     /// The lane that was entered last: those of a herd are mostly one.
@@ -68,6 +73,8 @@ pub(crate) struct Lanes {
     pool_free: usize,
     reserve_free: usize,
     waiting: usize,
+    /// Tasks that launch slices.
+    slicers: usize,
     /// Runs of one target that wait for a place; further ones of it are not admitted before there is room.
     lane_max: usize,
     /// Whether nobody gets a place any more.
@@ -86,13 +93,14 @@ impl Lanes {
             pool_free: POOL,
             reserve_free: RESERVE,
             waiting: 0,
+            slicers: 0,
             lane_max,
             is_closed: false,
         }
     }
 
     /// Lets a run in: with a place if there is one, or to wait in its lane.
-    pub(crate) fn enter(&mut self, run: Launchable) -> Option<Placed> {
+    pub(crate) fn enter(&mut self, run: Arc<Launchable>) -> Option<Placed> {
         let id = self.lane_of(&run);
         if self.lanes[id.0].waiting.is_empty()
             && let Some(place) = self.place_for(id)
@@ -103,7 +111,7 @@ impl Lanes {
         None
     }
 
-    fn wait(&mut self, id: LaneId, run: Launchable) {
+    fn wait(&mut self, id: LaneId, run: Arc<Launchable>) {
         let lane = &mut self.lanes[id.0];
         if lane.waiting.is_empty() {
             self.turns.push_back(id);
@@ -121,7 +129,7 @@ impl Lanes {
         let name = run.definition.target.name.as_str();
         let is_last = |id: &LaneId| {
             let lane = &self.lanes[id.0];
-            lane.key.0 == run.org && lane.key.1 == name
+            lane.key.0 == run.org && *lane.key.1 == *name
         };
         if let Some(last) = self.last.filter(is_last) {
             return last;
@@ -133,7 +141,9 @@ impl Lanes {
     }
 
     fn open(&mut self, key: LaneKey) -> LaneId {
-        let lane = Lane { key: key.clone(), waiting: VecDeque::new(), running: 0, again_at: None };
+        let (org, name): (OrgKey, Arc<str>) = (key.0, key.1.into());
+        let key = (org, Arc::clone(&name));
+        let lane = Lane { key, waiting: VecDeque::new(), running: 0, again_at: None };
         let id = match self.unused.pop() {
             Some(id) => {
                 self.lanes[id.0] = lane;
@@ -144,7 +154,7 @@ impl Lanes {
                 LaneId(self.lanes.len() - 1)
             }
         };
-        self.by_key.entry(key.0).or_default().insert(key.1, id);
+        self.by_key.entry(org).or_default().insert(name, id);
         id
     }
 
@@ -155,10 +165,8 @@ impl Lanes {
             return;
         }
         if let Some(lanes) = self.by_key.get_mut(&lane.key.0) {
+            // The map of an org stays as it is: the next herd has as many lanes.
             lanes.remove(&lane.key.1);
-            if lanes.is_empty() {
-                self.by_key.remove(&self.lanes[id.0].key.0);
-            }
         }
         self.last = self.last.filter(|last| *last != id);
         self.unused.push(id);
@@ -210,7 +218,7 @@ impl Lanes {
         }
     }
 
-    fn placed(&mut self, lane: LaneId, place: Place, run: Launchable) -> Placed {
+    fn placed(&mut self, lane: LaneId, place: Place, run: Arc<Launchable>) -> Placed {
         self.lanes[lane.0].running += 1;
         *self.free_of(place) -= 1;
         Placed { place, run, lane }
@@ -231,8 +239,45 @@ impl Lanes {
         Some(self.placed(id, place, run))
     }
 
+    /// Somebody begins to launch slices.
+    pub(crate) fn begin(&mut self) {
+        self.slicers += 1;
+    }
+
+    /// Whoever launches slices gives places back and has the next one, with what is left of the last one, or ends.
+    pub(crate) fn next_slice(&mut self, over: &[Placed], left: Vec<Placed>) -> Vec<Placed> {
+        let mut next = left;
+        next.extend(over.iter().filter_map(|placed| self.give_back(placed)));
+        self.fill(&mut next);
+        self.slicers -= usize::from(next.is_empty() && self.slicers > 0);
+        next
+    }
+
+    /// The end of a run that has gone on by itself: its place is left to those who launch slices, unless there are none
+    /// or they do not come for it. Then whoever has it does.
+    pub(crate) fn last_slice(&mut self, placed: &Placed) -> Vec<Placed> {
+        let is_left = placed.place == Place::Pool && self.slicers > 0 && self.pool_free + 1 < SLICE;
+        if is_left {
+            self.leave(placed);
+            self.close_if_empty(placed.lane);
+            return Vec::new();
+        }
+        let mut next: Vec<Placed> = self.give_back(placed).into_iter().collect();
+        self.fill(&mut next);
+        self.slicers += usize::from(!next.is_empty());
+        next
+    }
+
+    /// Adds runs to a slice for which there are places.
+    fn fill(&mut self, slice: &mut Vec<Placed>) {
+        while slice.len() < SLICE && self.pool_free > 0 {
+            let Some(next) = self.turns.front().copied().and_then(|lane| self.take(lane)) else { return };
+            slice.push(next);
+        }
+    }
+
     /// Gives a place back; the run that has it next.
-    pub(crate) fn give_back(&mut self, placed: &Placed) -> Option<Placed> {
+    fn give_back(&mut self, placed: &Placed) -> Option<Placed> {
         self.leave(placed);
         let next = match placed.place {
             Place::Pool => self.turns.front().copied(),
@@ -243,8 +288,14 @@ impl Lanes {
         next
     }
 
-    /// Gives a place back and puts its run first in its lane again: it could not be launched for now.
-    pub(crate) fn put_back(&mut self, placed: Placed) {
+    /// Gives places back and puts their runs first in their lanes again: they could not be launched for now. Whoever
+    /// wanted to launch them ends.
+    pub(crate) fn put_back_all(&mut self, placed: Vec<Placed>) {
+        placed.into_iter().rev().for_each(|one| self.put_back(one));
+        self.slicers = self.slicers.saturating_sub(1);
+    }
+
+    fn put_back(&mut self, placed: Placed) {
         self.leave(&placed);
         let lane = &mut self.lanes[placed.lane.0];
         if lane.waiting.is_empty() {
@@ -278,13 +329,13 @@ impl Lanes {
     }
 
     /// Empties the lanes for good: those that have a place keep it, and nobody else gets one.
-    pub(crate) fn close(&mut self) -> Vec<Launchable> {
+    pub(crate) fn close(&mut self) -> Vec<Arc<Launchable>> {
         self.is_closed = true;
         self.clear()
     }
 
     /// Empties the lanes; those that had a place keep it.
-    pub(crate) fn clear(&mut self) -> Vec<Launchable> {
+    pub(crate) fn clear(&mut self) -> Vec<Arc<Launchable>> {
         self.waiting = 0;
         let mut waiting = Vec::new();
         for id in std::mem::take(&mut self.turns) {
@@ -297,8 +348,6 @@ impl Lanes {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use jiff::Timestamp;
     use punctual_plan::{Action, Origin, RunKey, Schedule, ScheduleId, ScheduleKey};
     use punctual_time::{Cron, Timing, Zone};
@@ -308,11 +357,11 @@ mod tests {
     /// So many wait in each lane.
     const LANE_MAX: usize = 10_000;
 
-    fn run(key: i64, target: &str) -> Launchable {
+    fn run(key: i64, target: &str) -> Arc<Launchable> {
         let timing = Timing::new("* * * * *".parse::<Cron>().unwrap(), Zone::utc());
         let action = Action::Callback { task: target.to_owned() };
         let definition = Schedule::new(ScheduleId(uuid::Uuid::from_u128(1)), target, timing, action);
-        Launchable {
+        Arc::new(Launchable {
             run: RunKey(key),
             schedule: ScheduleKey(1),
             org: OrgKey(1),
@@ -324,7 +373,7 @@ mod tests {
             attempt: 1,
             trace: None,
             token: None,
-        }
+        })
     }
 
     fn fill(lanes: &mut Lanes, target: &str, keys: std::ops::Range<i64>) -> Vec<Placed> {
@@ -367,7 +416,8 @@ mod tests {
             served += 1;
             placed.extend(lanes.give_back(&one));
         }
-        assert_eq!((served, lanes.waiting(), lanes.by_key.len()), (5_000, 0, 0));
+        let open: usize = lanes.by_key.values().map(HashMap::len).sum();
+        assert_eq!((served, lanes.waiting(), open), (5_000, 0, 0));
     }
 
     #[test]
@@ -422,5 +472,33 @@ mod tests {
         assert_eq!(lanes.waiting(), waiting + 1);
         let lane = lanes.find(&(OrgKey(1), "a".to_owned())).expect("it is open");
         assert_eq!(lanes.take(lane).map(|placed| placed.run.run), Some(key));
+    }
+
+    #[test]
+    fn slices_take_the_places_that_single_runs_leave() {
+        let mut lanes = Lanes::new(LANE_MAX);
+        let mut placed = fill(&mut lanes, "quick", 0..(POOL + 40) as i64);
+        lanes.begin();
+        let alone = placed.pop().expect("it has a place");
+        assert!(lanes.last_slice(&alone).is_empty(), "it is left to the one who launches slices");
+        let over = placed.split_off(placed.len() - 2);
+        assert_eq!(lanes.next_slice(&over, Vec::new()).len(), 3);
+        for one in placed.drain(..SLICE - 1) {
+            assert!(lanes.last_slice(&one).is_empty());
+        }
+        let alone = placed.pop().expect("it has a place");
+        assert_eq!(lanes.last_slice(&alone).len(), SLICE, "nobody has come for the others");
+        let all: Vec<Placed> = placed.drain(..).collect();
+        assert_eq!(lanes.next_slice(&all, Vec::new()).len(), 40 - 3 - SLICE);
+    }
+
+    #[test]
+    fn without_anybody_who_launches_slices_whoever_ends_takes_the_next() {
+        let mut lanes = Lanes::new(LANE_MAX);
+        let mut placed = fill(&mut lanes, "quick", 0..POOL as i64 + 1);
+        let next = lanes.last_slice(&placed.pop().expect("it has a place"));
+        assert_eq!(next.len(), 1);
+        assert!(lanes.next_slice(&next, Vec::new()).is_empty());
+        assert!(lanes.last_slice(&placed.pop().expect("it has a place")).is_empty());
     }
 }

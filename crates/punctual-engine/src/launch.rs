@@ -4,11 +4,11 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{Launchable, OUTPUT_MAX};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 
 /// Where runs go. All that the engine does to the world goes through it.
 pub trait Targets: Send + Sync + 'static {
@@ -133,50 +133,56 @@ impl std::fmt::Display for Why {
 
 /// The wish that an attempt end; clones hear of the same wish.
 #[derive(Clone, Debug)]
-pub struct Cancel(watch::Receiver<Option<Why>>);
+pub struct Cancel(Arc<Wish>);
 
 /// Says that an attempt shall end.
 #[derive(Clone, Debug)]
-pub struct Canceller(watch::Sender<Option<Why>>);
+pub struct Canceller(Arc<Wish>);
+
+/// What both share: there is one for each run in hand, so it is small.
+#[derive(Debug, Default)]
+struct Wish {
+    why: OnceLock<Why>,
+    uttered: Notify,
+}
 
 impl Cancel {
     /// A wish and who can utter it.
     pub fn pair() -> (Canceller, Self) {
-        let (sender, receiver) = watch::channel(None);
-        (Canceller(sender), Self(receiver))
+        let wish = Arc::new(Wish::default());
+        (Canceller(Arc::clone(&wish)), Self(wish))
     }
 
     /// Resolves when the attempt shall end, and says why; never, if nobody can want it any more.
     pub async fn wanted(&self) -> Why {
-        let mut receiver = self.0.clone();
-        let why = receiver.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
-        match why {
-            Some(why) => why,
-            None => std::future::pending().await,
+        loop {
+            let mut uttered = std::pin::pin!(self.0.uttered.notified());
+            // From here on it hears of a wish that comes between the look and the wait.
+            uttered.as_mut().enable();
+            if let Some(why) = self.why() {
+                return why;
+            }
+            uttered.await;
         }
     }
 
     /// Why it shall end, if it already shall.
     pub fn why(&self) -> Option<Why> {
-        self.0.borrow().clone()
+        self.0.why.get().cloned()
     }
 }
 
 impl Canceller {
     /// The wish that this can utter.
     pub fn cancel_of(&self) -> Cancel {
-        Cancel(self.0.subscribe())
+        Cancel(Arc::clone(&self.0))
     }
 
     /// Wants the end; the first reason stays.
     pub fn cancel(&self, why: Why) {
-        self.0.send_if_modified(|wanted| {
-            let is_first = wanted.is_none();
-            if is_first {
-                *wanted = Some(why);
-            }
-            is_first
-        });
+        if self.0.why.set(why).is_ok() {
+            self.0.uttered.notify_waiters();
+        }
     }
 }
 

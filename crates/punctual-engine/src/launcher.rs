@@ -1,19 +1,23 @@
 //! Launcher: the only step that acts on the world. It checks the lease and notes each launch before it happens.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
-use punctual_plan::{Action, Fence, Outcome, Room};
+use punctual_plan::{Action, Delivery, Fence, Outcome, Room, RunKey};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::debug;
 
+use crate::crew::Crew;
 use crate::flights::{Flight, Flights};
 use crate::journal::Journal;
-use crate::lanes::{LaneKey, Lanes, Placed};
+use crate::lanes::{LaneKey, Lanes, Placed, SLICE};
 use crate::launch::{Finished, Launch, Launched, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
@@ -24,10 +28,12 @@ use crate::{Clock, Metrics, Settings};
 /// Runs that are handed over together.
 const TOGETHER: usize = 256;
 
+/// Runs whose launch takes longer than this do not wait for each other.
+const SLICE_TIME_MAX: Duration = Duration::from_millis(1);
+
 /// Launches admitted runs, as many at once as there are places.
 pub(crate) struct Launcher<C, T> {
     shared: Arc<Shared<C, T>>,
-    tasks: JoinSet<()>,
 }
 
 /// What every launch uses.
@@ -39,17 +45,18 @@ pub(crate) struct Shared<C, T> {
     pub(crate) flights: Arc<Flights>,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) lanes: Mutex<Lanes>,
+    pub(crate) crew: Crew,
     pub(crate) news: mpsc::UnboundedSender<News>,
     pub(crate) settings: Settings,
 }
 
 impl<C: Clock, T: Targets> Launcher<C, T> {
     pub(crate) fn new(shared: Shared<C, T>) -> Self {
-        Self { shared: Arc::new(shared), tasks: JoinSet::new() }
+        Self { shared: Arc::new(shared) }
     }
 
     /// Hands over runs and returns at once. What waits in a queue is left to its workers.
-    pub(crate) fn launch(&mut self, runs: Vec<Launchable>, fence: Fence) {
+    pub(crate) fn launch(&mut self, runs: Vec<Arc<Launchable>>, fence: Fence) {
         let mut runs = runs.into_iter();
         // The first begin while the others are still on their way.
         while runs.len() > 0 {
@@ -59,39 +66,43 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         }
     }
 
-    fn launch_some(&mut self, mut runs: Vec<Launchable>, fence: Fence) {
+    fn launch_some(&mut self, mut runs: Vec<Arc<Launchable>>, fence: Fence) {
         runs.retain(|run| is_launched(&run.definition.target.action));
         self.shared.flights.insert_all(&runs, fence);
         let mut lanes = self.shared.lanes();
         let placed: Vec<Placed> = runs.into_iter().filter_map(|run| lanes.enter(run)).collect();
         self.shared.metrics.launches_waiting.set(lanes.waiting());
         drop(lanes);
-        placed.into_iter().for_each(|one| self.begin(one));
+        self.begin(placed);
     }
 
     /// Launches what waits although there are places: the lease was not certain for a while.
     pub(crate) fn resume(&mut self) {
-        let turns = self.shared.lanes().turns();
-        for lane in turns {
-            loop {
-                let Some(placed) = self.shared.lanes().take(lane) else { break };
-                self.begin(placed);
-            }
+        let mut lanes = self.shared.lanes();
+        let mut placed = Vec::new();
+        for lane in lanes.turns() {
+            placed.extend(std::iter::from_fn(|| lanes.take(lane)));
+        }
+        drop(lanes);
+        self.begin(placed);
+    }
+
+    fn begin(&mut self, placed: Vec<Placed>) {
+        let mut placed = placed.into_iter();
+        while placed.len() > 0 {
+            let some = placed.by_ref().take(SLICE).collect();
+            self.shared.lanes().begin();
+            self.shared.spawn(Arc::clone(&self.shared).serve(some));
         }
     }
 
-    fn begin(&mut self, placed: Placed) {
-        while self.tasks.try_join_next().is_some() {}
-        self.tasks.spawn(self.shared.settings.task(Arc::clone(&self.shared).serve(placed)));
-    }
-
     /// Launches nothing more, and gives back what was admitted and not launched.
-    pub(crate) fn close(&self) -> Vec<Launchable> {
+    pub(crate) fn close(&self) -> Vec<Arc<Launchable>> {
         self.shared.lanes().close()
     }
 
     /// Forgets what was admitted and not launched, and gives it back.
-    pub(crate) fn hand_back(&self) -> Vec<Launchable> {
+    pub(crate) fn hand_back(&self) -> Vec<Arc<Launchable>> {
         self.shared.lanes().clear()
     }
 
@@ -102,13 +113,19 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
 
     /// Resolves when every launched run has ended.
     pub(crate) async fn drain(&mut self) {
-        while self.tasks.join_next().await.is_some() {}
+        self.shared.crew.drain().await;
     }
 
     /// Leaves what still runs to itself, and closes the way to the ledger: the next start finds it in doubt.
-    pub(crate) fn abandon(mut self) {
-        self.tasks.detach_all();
+    pub(crate) fn abandon(&self) {
+        self.shared.crew.leave();
         self.shared.tell(News::Close);
+    }
+}
+
+impl<C, T> Drop for Launcher<C, T> {
+    fn drop(&mut self) {
+        self.shared.crew.end();
     }
 }
 
@@ -141,69 +158,133 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Launches a run and then whatever has its place next.
-    async fn serve(self: Arc<Self>, first: Placed) {
-        let mut next = Some(first);
-        while let Some(placed) = next {
-            // Without a certain lease nothing is launched: the run keeps its turn until the next heartbeat.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.crew.spawn(self.settings.task(task));
+    }
+
+    /// Launches runs and then whatever has their places next.
+    async fn serve(self: Arc<Self>, mut placed: Vec<Placed>) {
+        while !placed.is_empty() {
+            // Without a certain lease nothing is launched: the runs keep their turns until the next heartbeat.
             let Some(fence) = self.lease.certain(self.time.clock()) else {
-                self.metrics.launches_held.add(1);
-                return self.lanes().put_back(placed);
+                self.metrics.launches_held.add(placed.len() as u64);
+                return self.lanes().put_back_all(placed);
             };
-            self.run(&placed.run, fence).await;
-            let mut lanes = self.lanes();
-            next = lanes.give_back(&placed);
-            self.metrics.launches_waiting.set(lanes.waiting());
+            let rest = placed.split_off(together(&placed));
+            let over = self.run_slice(placed, fence).await;
+            let places = self.close(over, fence);
+            placed = {
+                let mut lanes = self.lanes();
+                let next = lanes.next_slice(&places, rest);
+                self.metrics.launches_waiting.set(lanes.waiting());
+                next
+            };
+            // A herd is launched by all threads, and leaves each of them to others now and then.
+            tokio::task::yield_now().await;
         }
     }
 
-    async fn run(self: &Arc<Self>, run: &Launchable, fence: Fence) {
+    /// Launches runs one after the other. Gives back those that are over; the others go on by themselves.
+    async fn run_slice(self: &Arc<Self>, placed: Vec<Placed>, fence: Fence) -> Vec<Over> {
         // One whose flight is gone was handed over under a fence that is not this node's any more.
-        let Some(flight) = self.flights.launch(run.run, fence) else { return };
-        if flight.canceller.cancel_of().why().is_none() {
-            self.attempt(run, fence, &flight).await;
-        }
-        self.flights.remove(run.run, fence);
-    }
-
-    async fn attempt(self: &Arc<Self>, run: &Launchable, fence: Fence, flight: &Flight) {
+        let is_wanted = |flight: &Flight| flight.canceller.cancel_of().why().is_none();
+        let flights = self.flights.launch(placed.iter().map(|one| one.run.run), fence);
+        let flights: Vec<Option<Flight>> = flights.into_iter().map(|one| one.filter(is_wanted)).collect();
+        let wanted = placed.iter().zip(&flights).filter(|(_, flight)| flight.is_some());
+        let attempts: Vec<(RunKey, u32)> =
+            wanted.map(|(placed, _)| (placed.run.run, placed.run.attempt)).collect();
         let noted = match holds(Rule::JournalBeforeLaunch) {
-            true => self.journal().launching(run.run, run.attempt),
+            true => self.journal().launching(&attempts).map_err(|error| error.to_string()),
             false => Ok(()),
         };
+        let mut over = Vec::with_capacity(placed.len());
+        let begun = Instant::now();
+        for (placed, flight) in placed.into_iter().zip(flights) {
+            let Some(flight) = flight else {
+                over.push(Over { placed, news: None });
+                continue;
+            };
+            let attempt = Attempt { run: Arc::clone(&placed.run), fence, flight, noted: noted.clone() };
+            let mut going = Box::pin(Arc::clone(self).attempt(attempt));
+            // Most closures end at once; whatever does not, or has to wait for slow ones, has a task of its own.
+            let look = |context: &mut std::task::Context<'_>| Poll::Ready(going.as_mut().poll(context));
+            match begun.elapsed() < SLICE_TIME_MAX {
+                true => match std::future::poll_fn(look).await {
+                    Poll::Ready(news) => over.push(Over { placed, news }),
+                    Poll::Pending => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
+                },
+                false => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
+            }
+        }
+        over
+    }
+
+    /// Waits for the end of a run, and then launches whatever has its place next. Boxed, for that may be this again.
+    fn go_on(
+        self: Arc<Self>,
+        placed: Placed,
+        fence: Fence,
+        going: impl Future<Output = Option<News>> + Send + 'static,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move {
+            let news = going.await;
+            let places = self.close(vec![Over { placed, news }], fence);
+            let next: Vec<Placed> = places.iter().flat_map(|placed| self.lanes().last_slice(placed)).collect();
+            self.serve(next).await;
+        })
+    }
+
+    /// Says what became of runs; their places are to be given back.
+    fn close(&self, over: Vec<Over>, fence: Fence) -> Vec<Placed> {
+        let (places, news): (Vec<Placed>, Vec<Option<News>>) =
+            over.into_iter().map(|one| (one.placed, one.news)).unzip();
+        let reports = news.iter().flatten().filter_map(|news| match news {
+            News::Ended(ended) => Some(&ended.report),
+            _ => None,
+        });
+        self.journal().ended(reports);
+        news.into_iter().flatten().for_each(|news| self.tell(news));
+        self.flights.remove(places.iter().map(|placed| placed.run.run), fence);
+        places
+    }
+
+    /// Launches a run; what there is to be said when it is over.
+    async fn attempt(self: Arc<Self>, attempt: Attempt) -> Option<News> {
+        let Attempt { run, fence, flight, noted } = attempt;
         let cancel = flight.canceller.cancel_of();
         let started_at = Arc::new(Mutex::new(None));
         let from = self.time.now();
         let launched = match noted {
             Ok(()) => {
                 let launch = Launch {
-                    run: run.clone(),
+                    run: Launchable::clone(&run),
                     fence,
-                    started: self.on_start(run, fence, Arc::clone(&started_at)),
+                    started: self.on_start(&run, fence, Arc::clone(&started_at)),
                     cancel: cancel.clone(),
-                    output: flight.output.clone(),
+                    output: flight.output,
                 };
                 self.targets.launch(launch).await
             }
             // What cannot be noted is not launched: a restart could not tell whether it was.
             Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")).into(),
         };
-        let stretch = Stretch { from, to: self.time.now().max(from) };
-        self.settings.spans.launched(run.into(), stretch, launched.outcome());
+        let at = self.time.now();
+        self.settings.spans.launched((&*run).into(), Stretch { from, to: at.max(from) }, launched.outcome());
         let finished = match launched {
             Launched::Ended(finished) => finished,
-            Launched::Entrusted => return self.tell(News::Gone { run: run.run, attempt: run.attempt }),
+            Launched::Entrusted => return Some(News::Gone { run: run.run, attempt: run.attempt }),
         };
         let started_at = *started_at.lock().unwrap_or_else(PoisonError::into_inner);
         let is_cancelled = matches!(finished.outcome, Outcome::Cancelled { .. });
         match cancel.why() {
             // Whoever takes the run over finds it in doubt; what this node says of it does not count.
-            Some(Why::Fenced) => debug!(run = %run.run, "stopped: the lease was lost"),
+            Some(Why::Fenced) => {
+                debug!(run = %run.run, "stopped: the lease was lost");
+                None
+            }
             // The ledger has its end. Only a success that was quicker than the wish is worth a word.
-            Some(_) if is_cancelled => self.tell(News::Gone { run: run.run, attempt: run.attempt }),
+            Some(_) if is_cancelled => Some(News::Gone { run: run.run, attempt: run.attempt }),
             _ => {
-                let at = self.time.now();
-                self.note_end(run, &finished.outcome, at);
                 let report = Report {
                     run: run.run,
                     attempt: run.attempt,
@@ -213,7 +294,8 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                     at,
                     output: finished.output,
                 };
-                self.report(run, report);
+                let (definition, scheduled_for) = (Arc::clone(&run.definition), run.scheduled_for);
+                Some(News::Ended(Box::new(Ended { report, definition, scheduled_for, trace: run.trace })))
             }
         }
     }
@@ -234,15 +316,6 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         })
     }
 
-    fn report(&self, run: &Launchable, report: Report) {
-        let (definition, scheduled_for) = (Arc::clone(&run.definition), run.scheduled_for);
-        self.tell(News::Ended(Box::new(Ended { report, definition, scheduled_for, trace: run.trace })));
-    }
-
-    fn note_end(&self, run: &Launchable, outcome: &Outcome, at: Timestamp) {
-        self.journal().ended(run.run, run.attempt, (outcome.clone(), at));
-    }
-
     fn journal(&self) -> MutexGuard<'_, Journal> {
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -251,4 +324,27 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         // The settler outlives the launcher; news that nobody takes is in the journal.
         let _ = self.news.send(news);
     }
+}
+
+/// A run that is about to be launched.
+struct Attempt {
+    run: Arc<Launchable>,
+    fence: Fence,
+    flight: Flight,
+    /// Whether the journal has it.
+    noted: Result<(), String>,
+}
+
+/// A run that is over, with what there is to be said of it.
+struct Over {
+    placed: Placed,
+    news: Option<News>,
+}
+
+/// How many of these runs are noted together: one that must not be launched twice is noted right before its launch, for
+/// a crash between the two ends it unlaunched.
+fn together(placed: &[Placed]) -> usize {
+    let is_alone = |one: &Placed| one.run.definition.policy.delivery == Delivery::AtMostOnce;
+    let others = placed.iter().position(is_alone).unwrap_or(placed.len());
+    others.max(1).min(SLICE)
 }

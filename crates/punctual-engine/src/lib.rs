@@ -11,12 +11,15 @@ mod batch;
 mod chance;
 mod clock;
 mod complaint;
+mod crew;
 mod duties;
 mod engine;
 mod flights;
+mod holding;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod journal;
+mod keyed;
 mod lanes;
 mod launch;
 mod launcher;

@@ -115,6 +115,11 @@ impl Membership {
         Whose::Own(self.shards.clone())
     }
 
+    /// Whether there are attempts whose end is not in the ledger yet.
+    pub(crate) fn has_unsettled(&self) -> bool {
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).is_any()
+    }
+
     /// Whether the node's tz database lets it plan.
     pub(crate) fn may_plan(&self) -> bool {
         self.may_plan

@@ -3,7 +3,6 @@
 //! A run is marked `running` only if it is still going a moment after its start: most programs end
 //! before that, and their two writes become one.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -17,6 +16,7 @@ use tracing::{error, info, warn};
 use crate::batch::Sender;
 use crate::flights::Flights;
 use crate::journal::Journal;
+use crate::keyed::ByKey;
 use crate::lease::Lease;
 use crate::spans::{Spans, Stretch, Subject};
 use crate::time::Time;
@@ -86,7 +86,7 @@ pub(crate) struct Settler<S, C> {
 }
 
 struct Gathered {
-    started: HashMap<RunKey, (Started, Fence)>,
+    started: ByKey<RunKey, (Started, Fence)>,
     /// When those that are still going are marked.
     mark_at: Instant,
     ended: Vec<Ended>,
@@ -96,7 +96,7 @@ struct Gathered {
 
 impl Gathered {
     fn new() -> Self {
-        let (started, ended, gone) = (HashMap::new(), Vec::new(), Vec::new());
+        let (started, ended, gone) = (ByKey::default(), Vec::new(), Vec::new());
         Self { started, mark_at: Instant::now(), ended, gone, is_closed: false }
     }
 
@@ -149,12 +149,9 @@ impl<S: Store, C: Clock> Settler<S, C> {
                 // Whatever begins to run says so here, so this is looked at again then.
                 _ = show.tick(), if self.flights.is_any() => self.show().await,
             }
+            // Starts come first, and their ends are gathered and written together.
+            self.flights.rush().await;
             gathered.take_all(&mut news);
-            if !gathered.ended.is_empty() {
-                // Starts come first, and their ends are written together.
-                self.flights.rush().await;
-                gathered.take_all(&mut news);
-            }
             self.forget(&std::mem::take(&mut gathered.gone));
             self.settle(&mut gathered).await;
             if gathered.is_closed {

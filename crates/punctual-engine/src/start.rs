@@ -16,6 +16,7 @@ use crate::batch::Sender;
 use crate::duties::Duties;
 use crate::flights::Flights;
 use crate::journal::Journal;
+use crate::crew::Crew;
 use crate::lanes::Lanes;
 use crate::launch::Targets;
 use crate::launcher::{Launcher, Shared};
@@ -195,6 +196,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         flights: Arc::clone(&flights),
         metrics: Arc::clone(&metrics),
         lanes,
+        crew: Crew::default(),
         news,
         settings: settings.clone(),
     };
@@ -204,6 +206,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
         admitter: Admitter::new(&node, pace, settings.spans.clone()),
         membership: Membership::new(joined, node),
         muster: Muster::default(),
+        holding: None,
         launcher: Launcher::new(shared),
         settler: only(settings.task(settler.run(inbox))),
         duties: only(settings.task(duties.run(wanted))),

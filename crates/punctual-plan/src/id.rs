@@ -98,7 +98,12 @@ pub fn run_key(schedule: ScheduleId, origin: Origin, nonce: &str, scheduled_for:
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for digit in bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]) {
+        text.push(char::from(DIGITS[usize::from(digit)]));
+    }
+    text
 }
 
 /// The bytes of a tick's key.

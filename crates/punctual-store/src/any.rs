@@ -54,6 +54,8 @@ hand_over! {
     admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error>;
     moment() -> Option<Moment>;
     admit_ahead(batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error>;
+    hold(batch: Batch, ahead: Ahead) -> Result<Hold, Error>;
+    let_go(batch: BatchId) -> Result<(), Error>;
     mark_running(batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error>;
     settle(batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error>;
     join(node: Node) -> Result<Joined, Error>;

@@ -117,6 +117,19 @@ pub trait Store: Send + Sync + 'static {
         std::future::ready(Ok(None))
     }
 
+    /// Carries out verdicts that were made ahead up to their commit, which [`Store::admit_ahead`] brings at their instant
+    /// under the same id, or does nothing where the commit is all that takes time. It is held for a second or two at most.
+    fn hold(&self, batch: Batch, ahead: Ahead) -> impl Future<Output = Result<Hold, Error>> + Send {
+        let _ = (batch, ahead);
+        std::future::ready(Ok(Hold::Nothing))
+    }
+
+    /// Undoes what is held under a batch's id, if something is.
+    fn let_go(&self, batch: BatchId) -> impl Future<Output = Result<(), Error>> + Send {
+        let _ = batch;
+        std::future::ready(Ok(()))
+    }
+
     /// Notes that runs were launched.
     fn mark_running(
         &self,

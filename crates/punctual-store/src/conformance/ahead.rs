@@ -2,12 +2,13 @@
 //! counts only while nothing was written that it may depend on.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use punctual_plan::{Outcome, RunKey, RunState, RunStatus, Trace};
+use punctual_plan::{BreakerRule, Outcome, RunKey, RunState, RunStatus, Trace};
 
 use super::Backend;
-use super::stage::{Stage, at, cron};
-use crate::{AdmitCommit, Ahead, Commit, Cut, RunFilter, RunRow, Store};
+use super::stage::{Stage, at, cron, seconds};
+use crate::{AdmitCommit, Ahead, Commit, Cut, Error, Hold, RunFilter, RunRow, Store};
 
 /// So many that a store may write them in another way than a few.
 const MANY: usize = 150;
@@ -88,9 +89,7 @@ pub async fn a_herd_leaves_out_what_has_changed<B: Backend>(backend: &B) {
 /// Verdicts that were made ahead hold at their instant, if nothing was written meanwhile.
 pub async fn what_was_judged_ahead_is_admitted<B: Backend>(backend: &B) {
     let stage = herd(backend).await;
-    // A database that several processes write into cannot know.
-    let Some(moment) = stage.store.moment().await else { return };
-    let ahead = Ahead::new(moment, stage.judge(at("10:00:20")).await);
+    let ahead = judged_ahead(&stage).await;
     let batch = stage.batch(at("10:00:20"));
     let admit = || stage.store.admit_ahead(batch, ahead.clone());
     let done = Some(vec![Commit::Done; MANY]);
@@ -105,13 +104,89 @@ pub async fn what_was_judged_ahead_is_admitted<B: Backend>(backend: &B) {
     assert_eq!(rows(&stage, RunStatus::Enqueued).await.len(), MANY);
 }
 
-/// Anything that a verdict may depend on makes it void.
+/// Anything that a verdict may depend on makes it void: where that is known without a look, all of them.
 pub async fn what_was_judged_ahead_is_void_after_a_change<B: Backend>(backend: &B) {
     let stage = herd(backend).await;
-    let Some(moment) = stage.store.moment().await else { return };
-    let ahead = Ahead::new(moment, stage.judge(at("10:00:20")).await);
+    let ahead = judged_ahead(&stage).await;
+    let gone = stage.row("one-3").await.key;
     stage.write(stage.pause("one-3", at("10:00:19")).await).await;
+    let of_gone = |one: &AdmitCommit| one.admission.schedule == gone;
+    let left_out: Vec<bool> = ahead.admissions.iter().map(of_gone).collect();
+    let is_any = ahead.moment.is_any();
+    let admitted = stage.store.admit_ahead(stage.batch(at("10:00:20")), ahead).await;
+    let admitted = admitted.expect("the store answers");
+    let stale = admitted.map(|commits| commits.iter().map(|one| *one == Commit::Stale).collect::<Vec<_>>());
+    assert_eq!(stale, is_any.then_some(left_out));
+    assert_eq!(rows(&stage, RunStatus::Enqueued).await.len(), if is_any { MANY - 1 } else { 0 });
+}
+
+/// A breaker that has opened since they were judged is no row of theirs, and is looked at all the same.
+pub async fn what_was_judged_ahead_does_not_pass_a_breaker_that_has_opened<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let guarded = |name: &str, spec: &str| {
+        let mut schedule = cron(name, spec);
+        let target = Arc::make_mut(&mut schedule.target);
+        target.breaker = BreakerRule { threshold: 1, reset_after: seconds(600) };
+        target.name = "shaky".to_owned();
+        schedule
+    };
+    stage.create(guarded("before", "15 0 10 * * *"), at("10:00:05")).await;
+    stage.create(guarded("after", "20 0 10 * * *"), at("10:00:05")).await;
+    let run = stage.admit(at("10:00:15")).await[0];
+    let ahead = judged_ahead(&stage).await;
+    stage.settle(run, Outcome::Exited { code: 1 }, at("10:00:19")).await;
     let admitted = stage.store.admit_ahead(stage.batch(at("10:00:20")), ahead).await;
     assert_eq!(admitted.expect("the store answers"), None);
     assert!(rows(&stage, RunStatus::Enqueued).await.is_empty());
+}
+
+/// A change of what is held waits for it, and finds it started.
+pub async fn a_change_of_what_is_held_waits_for_it<B: Backend>(backend: &B) {
+    let stage = herd(backend).await;
+    let (ahead, batch) = (judged_ahead(&stage).await, stage.batch(at("10:00:20")));
+    let held = stage.store.hold(batch, ahead.clone()).await.expect("the store answers");
+    assert!(rows(&stage, RunStatus::Enqueued).await.is_empty(), "what is held is nothing yet");
+    if held == Hold::Nothing {
+        return;
+    }
+    let pause = stage.pause("one-3", at("10:00:19")).await;
+    let (store, scope) = (Arc::clone(&stage.store), stage.scope());
+    let pausing = tokio::spawn(async move { store.write_schedules(scope, vec![pause]).await });
+    let admitted = stage.store.admit_ahead(batch, ahead).await;
+    assert_eq!(admitted.expect("the store answers"), Some(vec![Commit::Done; MANY]));
+    let paused = pausing.await.expect("no panic").expect("the store answers").remove(0);
+    // It was made on what has changed since, so it may have to be made again.
+    if paused.is_err() {
+        stage.write(stage.pause("one-3", at("10:00:20")).await).await;
+    }
+    assert_eq!(rows(&stage, RunStatus::Enqueued).await.len(), MANY);
+    assert!(!stage.row("one-3").await.state.status.is_active());
+    assert!(stage.store.check().await.expect("the store answers").is_empty());
+}
+
+/// What is let go was never held.
+pub async fn a_hold_that_is_let_go_leaves_nothing<B: Backend>(backend: &B) {
+    let stage = herd(backend).await;
+    let (ahead, batch) = (judged_ahead(&stage).await, stage.batch(at("10:00:20")));
+    stage.store.hold(batch, ahead).await.expect("the store answers");
+    stage.store.let_go(batch.id).await.expect("the store answers");
+    assert!(rows(&stage, RunStatus::Enqueued).await.is_empty());
+    stage.write(stage.pause("one-3", at("10:00:19")).await).await;
+    assert_eq!(stage.admit(at("10:00:20")).await.len(), MANY - 1);
+}
+
+/// A node that has lost its lease commits nothing, whatever it holds.
+pub async fn a_hold_ends_with_the_lease<B: Backend>(backend: &B) {
+    let stage = herd(backend).await;
+    let (ahead, batch) = (judged_ahead(&stage).await, stage.batch(at("10:00:20")));
+    stage.store.hold(batch, ahead.clone()).await.expect("the store answers");
+    stage.store.leave(stage.fence).await.expect("the store answers");
+    let admitted = stage.store.admit_ahead(batch, ahead).await;
+    assert!(matches!(admitted, Err(Error::LeaseLost) | Ok(None)), "{admitted:?}");
+    assert!(rows(&stage, RunStatus::Enqueued).await.is_empty());
+}
+
+async fn judged_ahead<S: Store>(stage: &Stage<S>) -> Ahead {
+    let moment = stage.store.moment().await.expect("every store here has one");
+    Ahead::new(moment, stage.judge(at("10:00:20")).await)
 }

@@ -113,6 +113,10 @@ macro_rules! conformance {
                 a_herd_leaves_out_what_has_changed,
                 what_was_judged_ahead_is_admitted,
                 what_was_judged_ahead_is_void_after_a_change,
+                what_was_judged_ahead_does_not_pass_a_breaker_that_has_opened,
+                a_change_of_what_is_held_waits_for_it,
+                a_hold_that_is_let_go_leaves_nothing,
+                a_hold_ends_with_the_lease,
             }
             claim {
                 a_lost_guard_leaves_nothing_behind,

@@ -52,7 +52,7 @@ impl Postgres {
         }
     }
 
-    async fn admit_in(
+    pub(super) async fn admit_in(
         &self,
         tx: &Tx,
         batch: Batch,

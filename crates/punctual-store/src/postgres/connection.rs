@@ -59,6 +59,9 @@ impl PostgresSettings {
 /// How long a connection may take to come up, or a free one to be found.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// What is held for its instant may stand still for so many times as long as anything else that others may wait for.
+const HELD_PAUSES: u32 = 3;
+
 /// Whose rights a transaction has, and how its statements are planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -71,6 +74,8 @@ pub(super) enum Role {
     /// The engine on the hot path: every statement reaches its rows through an index from a list of keys, whatever
     /// the statistics say of a table that changed since they were taken.
     Hot,
+    /// The same, for what is kept open until its instant comes.
+    Held,
     /// One org.
     Org(OrgKey),
 }
@@ -176,13 +181,14 @@ impl Connections {
         let rights = match role {
             Role::Owner => String::new(),
             Role::Engine | Role::Brief => "SET LOCAL ROLE punctual_engine".to_owned(),
-            Role::Hot => HOT.to_owned(),
+            Role::Hot | Role::Held => HOT.to_owned(),
             Role::Org(OrgKey(org)) => {
                 format!("SET LOCAL ROLE punctual_app; SET LOCAL punctual.org = '{org}'")
             }
         };
         let pause = match role {
             Role::Brief | Role::Hot => settings.idle_timeout.min(settings.pause_timeout),
+            Role::Held => settings.idle_timeout.min(settings.pause_timeout * HELD_PAUSES),
             Role::Owner | Role::Engine | Role::Org(_) => settings.idle_timeout,
         };
         format!(

@@ -17,6 +17,7 @@ mod definitions;
 mod documents;
 mod due;
 mod hasten;
+mod hold;
 mod invalid;
 mod ledger;
 mod listen;
@@ -41,9 +42,9 @@ use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
 use crate::{
-    AdmitCommit, Alive, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, Begun, BreakerRow,
+    AdmitCommit, Ahead, Alive, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, BatchId, Begun, BreakerRow,
     Cancellation, Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch, Entrusted,
-    Error, Finding, Heartbeat, Held, Joined, Leased, Listed, NameRow, NewDocument, Node, NodeRow, OpenRow,
+    Error, Finding, Heartbeat, Held, Hold, Joined, Leased, Listed, Moment, NameRow, NewDocument, Node, NodeRow, OpenRow,
     Orphan, OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow,
     ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, SealedThrough, Selector, Settled, Shown, Started,
     Stats, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
@@ -68,6 +69,7 @@ pub struct Postgres {
     clock: Clock,
     listener: Listener,
     retention: retention::Progress,
+    held: hold::Held,
     /// The number of our tz database.
     tz: i64,
     /// By which we know our own notifications.
@@ -89,6 +91,7 @@ impl Postgres {
             clock: Clock::default(),
             listener: Listener::default(),
             retention: retention::Progress::default(),
+            held: hold::Held::default(),
             tz,
             name: own_name(),
         })
@@ -177,6 +180,22 @@ impl Store for Postgres {
 
     async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
         self.admit_batch(batch, &admissions).await
+    }
+
+    async fn moment(&self) -> Option<Moment> {
+        Some(Moment::ANY)
+    }
+
+    async fn hold(&self, batch: Batch, ahead: Ahead) -> Result<Hold, Error> {
+        self.hold_batch(batch, &ahead).await
+    }
+
+    async fn let_go(&self, batch: BatchId) -> Result<(), Error> {
+        self.undo_held(batch).await
+    }
+
+    async fn admit_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
+        self.admit_held(batch, &ahead).await
     }
 
     async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {

@@ -215,6 +215,26 @@ pub(crate) fn plain_starts(admissions: &[AdmitCommit]) -> Vec<(usize, PlainStart
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub(crate) u64);
 
+impl Moment {
+    /// The only moment of a store that several write into: what was written since is found out row by row, when verdicts
+    /// are carried out.
+    pub(crate) const ANY: Self = Self(u64::MAX);
+
+    /// Whether what was read at it may have changed without another moment having come.
+    pub fn is_any(self) -> bool {
+        self == Self::ANY
+    }
+}
+
+/// What a store holds of verdicts whose instant has not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Nothing: all of it is done at the instant.
+    Nothing,
+    /// All but the commit is done, and whoever wants to change their rows waits for it.
+    Open,
+}
+
 /// A verdict to be carried out, with the row it is over.
 #[derive(Clone, Debug)]
 pub struct AdmitCommit {

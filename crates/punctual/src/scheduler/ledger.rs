@@ -313,6 +313,8 @@ impl Store for Ledger {
         commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
         admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Vec<Commit>;
         admit_ahead(batch: Batch, ahead: Ahead) -> Option<Vec<Commit>>;
+        hold(batch: Batch, ahead: Ahead) -> punctual_store::Hold;
+        let_go(batch: punctual_store::BatchId) -> ();
         mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
         settle(batch: Batch, reports: Vec<Report>) -> Vec<Settled>;
         leave(fence: Fence) -> ();

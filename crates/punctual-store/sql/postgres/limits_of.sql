@@ -1,0 +1,1 @@
+SELECT l.body FROM limits l WHERE l.org = ANY ($1::bigint[]) AND l.name = 'org'
