@@ -292,7 +292,8 @@ impl Caller {
         let Some(done) = sent.await? else { return Ok(None) };
         let is_done =
             |(launch, commit): (Option<Arc<Launchable>>, &Commit)| launch.filter(|_| *commit == Commit::Done);
-        let mut launches: Vec<Arc<Launchable>> = launches.into_iter().zip(&done).filter_map(is_done).collect();
+        let mut launches: Vec<Arc<Launchable>> =
+            launches.into_iter().zip(&done).filter_map(is_done).collect();
         if is_cancelling {
             // One that a later tick of the same batch has cancelled has ended before it began.
             let pairs = ahead.admissions.iter().zip(&done).filter(|(_, commit)| **commit == Commit::Done);

@@ -95,16 +95,24 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// What is held for an instant that has come, when it is committed.
     pub(crate) async fn held(&mut self, now: Timestamp) -> Result<Option<CalledUp>, Error> {
-        match self.holding.take_if(|holding| holding.at <= now) {
-            Some(holding) => holding.end().await,
-            None => Ok(None),
+        let Some(holding) = self.holding.as_mut().filter(|holding| holding.at <= now) else {
+            return Ok(None);
+        };
+        // What keeps it longer than this keeps nothing else; it is looked at again with each wake.
+        let patience = Duration::try_from(LATE_MAX - now.duration_since(holding.at)).unwrap_or_default();
+        match tokio::time::timeout(patience, holding.end()).await {
+            Ok(ended) => {
+                self.holding = None;
+                ended
+            }
+            Err(_) => Ok(None),
         }
     }
 
     /// Lets go of what is held: the clock was set, the lease is lost, or the engine stops. What is committed by now is
     /// launched.
     pub(crate) async fn let_go(&mut self) {
-        let Some(holding) = self.holding.take() else { return };
+        let Some(mut holding) = self.holding.take() else { return };
         holding.unwanted.notify_one();
         match holding.end().await {
             Ok(Some(called)) => self.launch_called(called).await,
@@ -115,7 +123,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 }
 
 impl Holding {
-    async fn end(mut self) -> Result<Option<CalledUp>, Error> {
+    async fn end(&mut self) -> Result<Option<CalledUp>, Error> {
         // It is never aborted while somebody waits for it, and a panic in it is one of ours.
         let ended = self.task.join_next().await.expect("it is one task");
         ended.expect("it does not panic")

@@ -7,6 +7,8 @@
 //! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT` before a launch,
 //! `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has seen to that.
 
+mod outcome;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
@@ -21,6 +23,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::keyed::ByKey;
+use outcome::{outcome_text, read_outcome};
 
 /// A longer journal is rewritten with the runs that are still in flight.
 const BYTES_MAX: u64 = 1 << 20;
@@ -74,6 +77,8 @@ pub(crate) struct Journal {
     /// Ends that are not written yet.
     unwritten: String,
     open: ByKey<(RunKey, u32), Known>,
+    /// How many of them have ended.
+    unsettled: usize,
     /// The leases that it speaks for.
     fences: BTreeSet<Fence>,
     /// Of them, those under which runs of others may be held of which it knows nothing.
@@ -110,7 +115,9 @@ impl Journal {
         };
         let (fences, mixed) = read_fences(&text);
         let (bytes, unwritten) = (text.len() as u64, String::new());
-        Ok(Self { paper, bytes, unwritten, open: read(&text), fences, mixed })
+        let open = read(&text);
+        let unsettled = open.values().filter(|known| matches!(known, Known::Ended { .. })).count();
+        Ok(Self { paper, bytes, unwritten, open, unsettled, fences, mixed })
     }
 
     /// What is known of an attempt.
@@ -118,9 +125,9 @@ impl Journal {
         self.open.get(&(run, attempt))
     }
 
-    /// Whether something is known of any attempt.
-    pub(crate) fn is_any(&self) -> bool {
-        !self.open.is_empty()
+    /// Whether attempts have ended whose end is not in the ledger yet.
+    pub(crate) fn has_unsettled(&self) -> bool {
+        self.unsettled > 0
     }
 
     /// Whether it speaks for a lease: what was admitted under it and is not in here was never launched.
@@ -166,7 +173,8 @@ impl Journal {
         for Report { run, attempt, outcome, at, .. } in reports {
             let known = Known::Ended { outcome: outcome.clone(), at: *at };
             push_line(&mut self.unwritten, (*run, *attempt), &known);
-            self.open.insert((*run, *attempt), known);
+            let before = self.open.insert((*run, *attempt), known);
+            self.unsettled += usize::from(!matches!(before, Some(Known::Ended { .. })));
         }
     }
 
@@ -178,7 +186,8 @@ impl Journal {
     /// Forgets attempts whose end is in the ledger.
     pub(crate) fn settled(&mut self, attempts: &[(RunKey, u32)]) -> io::Result<()> {
         for attempt in attempts {
-            self.open.remove(attempt);
+            let before = self.open.remove(attempt);
+            self.unsettled -= usize::from(matches!(before, Some(Known::Ended { .. })));
         }
         if self.bytes > BYTES_MAX { self.rewrite() } else { Ok(()) }
     }
@@ -186,6 +195,7 @@ impl Journal {
     /// Forgets everything but its present lease: what earlier ones left is settled or launched anew.
     pub(crate) fn begin(&mut self, fence: Fence) -> io::Result<()> {
         self.open.clear();
+        self.unsettled = 0;
         self.fences = BTreeSet::from([fence]);
         self.mixed.clear();
         self.rewrite()
@@ -262,31 +272,6 @@ fn push_line(text: &mut String, (run, attempt): (RunKey, u32), known: &Known) {
     pushed.expect("a text takes whatever is written into it");
 }
 
-fn outcome_text(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Succeeded => "succeeded".to_owned(),
-        Outcome::Exited { code } => format!("exited {code}"),
-        Outcome::Signalled { signal } => format!("signalled {signal}"),
-        Outcome::Reported { error } => format!("reported {}", one_line(error)),
-        Outcome::TimedOut => "timed_out".to_owned(),
-        Outcome::Lost => "lost".to_owned(),
-        Outcome::LaunchFailed { error } => format!("launch_failed {}", one_line(error)),
-        Outcome::NoWorkflow { workflow, version } => format!("no_workflow {version} {}", one_line(workflow)),
-        Outcome::Answered { code, retry_at, url } => {
-            let retry_at = retry_at.map_or_else(|| "-".to_owned(), |at| at.as_microsecond().to_string());
-            format!("answered {code} {retry_at} {}", one_line(url))
-        }
-        Outcome::Unanswered { error } => format!("unanswered {}", one_line(error)),
-        Outcome::AddressRefused { address, url } => format!("address_refused {address} {}", one_line(url)),
-        Outcome::Cancelled { by } => format!("cancelled {}", one_line(by)),
-        Outcome::InDoubt => "in_doubt".to_owned(),
-    }
-}
-
-fn one_line(text: &str) -> String {
-    text.replace(['\n', '\r'], " ")
-}
-
 /// Reads whole lines; the last one may have been cut off by the crash and then says nothing.
 fn read(text: &str) -> ByKey<(RunKey, u32), Known> {
     whole_lines(text).filter_map(read_line).collect()
@@ -323,42 +308,6 @@ fn read_line(line: &str) -> Option<((RunKey, u32), Known)> {
     let (at, outcome) = words.next()?.split_once(' ')?;
     let at = Timestamp::from_microsecond(at.parse().ok()?).ok()?;
     Some((attempt, Known::Ended { outcome: read_outcome(outcome)?, at }))
-}
-
-fn read_outcome(text: &str) -> Option<Outcome> {
-    let (kind, value) = text.split_once(' ').unwrap_or((text, ""));
-    Some(match kind {
-        "succeeded" => Outcome::Succeeded,
-        "exited" => Outcome::Exited { code: value.parse().ok()? },
-        "signalled" => Outcome::Signalled { signal: value.parse().ok()? },
-        "reported" => Outcome::Reported { error: value.to_owned() },
-        "timed_out" => Outcome::TimedOut,
-        "lost" => Outcome::Lost,
-        "cancelled" => Outcome::Cancelled { by: value.to_owned() },
-        "launch_failed" => Outcome::LaunchFailed { error: value.to_owned() },
-        "in_doubt" => Outcome::InDoubt,
-        "no_workflow" => {
-            let (version, workflow) = value.split_once(' ')?;
-            Outcome::NoWorkflow { workflow: workflow.to_owned(), version: version.parse().ok()? }
-        }
-        "answered" => read_answered(value)?,
-        "unanswered" => Outcome::Unanswered { error: value.to_owned() },
-        "address_refused" => {
-            let (address, url) = value.split_once(' ')?;
-            Outcome::AddressRefused { address: address.parse().ok()?, url: url.to_owned() }
-        }
-        _ => return None,
-    })
-}
-
-fn read_answered(text: &str) -> Option<Outcome> {
-    let mut words = text.splitn(3, ' ');
-    let (code, retry_at, url) = (words.next()?, words.next()?, words.next()?);
-    let retry_at = match retry_at {
-        "-" => None,
-        at => Some(Timestamp::from_microsecond(at.parse().ok()?).ok()?),
-    };
-    Some(Outcome::Answered { code: code.parse().ok()?, retry_at, url: url.to_owned() })
 }
 
 #[cfg(test)]
@@ -413,19 +362,6 @@ mod tests {
         assert_eq!(journal.known(RunKey(10), 1), None);
         assert_eq!(journal.known(RunKey(11), 1).cloned(), ended(Outcome::Succeeded), "when it is asked to");
         assert_eq!(journal.known(RunKey(12), 1), Some(&Known::Launched), "nobody asked");
-    }
-
-    #[test]
-    fn what_a_web_target_said_reads_back() {
-        let url = || "https://example.com/a b".to_owned();
-        for outcome in [
-            Outcome::Answered { code: 503, retry_at: Some(at(9)), url: url() },
-            Outcome::Answered { code: 404, retry_at: None, url: url() },
-            Outcome::Unanswered { error: "no answer within 20 s".to_owned() },
-            Outcome::AddressRefused { address: "::1".parse().unwrap(), url: url() },
-        ] {
-            assert_eq!(read_outcome(&outcome_text(&outcome)), Some(outcome));
-        }
     }
 
     #[test]

@@ -480,16 +480,13 @@ mod tests {
         let mut placed = fill(&mut lanes, "quick", 0..(POOL + 40) as i64);
         lanes.begin();
         let alone = placed.pop().expect("it has a place");
-        assert!(lanes.last_slice(&alone).is_empty(), "it is left to the one who launches slices");
+        assert!(lanes.last_slice(&alone).is_empty(), "others launch slices");
         let over = placed.split_off(placed.len() - 2);
         assert_eq!(lanes.next_slice(&over, Vec::new()).len(), 3);
-        for one in placed.drain(..SLICE - 1) {
-            assert!(lanes.last_slice(&one).is_empty());
-        }
+        assert!(placed.drain(..SLICE - 1).all(|one| lanes.last_slice(&one).is_empty()));
         let alone = placed.pop().expect("it has a place");
         assert_eq!(lanes.last_slice(&alone).len(), SLICE, "nobody has come for the others");
-        let all: Vec<Placed> = placed.drain(..).collect();
-        assert_eq!(lanes.next_slice(&all, Vec::new()).len(), 40 - 3 - SLICE);
+        assert_eq!(lanes.next_slice(&placed, Vec::new()).len(), 40 - 3 - SLICE);
     }
 
     #[test]
@@ -497,8 +494,7 @@ mod tests {
         let mut lanes = Lanes::new(LANE_MAX);
         let mut placed = fill(&mut lanes, "quick", 0..POOL as i64 + 1);
         let next = lanes.last_slice(&placed.pop().expect("it has a place"));
-        assert_eq!(next.len(), 1);
-        assert!(lanes.next_slice(&next, Vec::new()).is_empty());
+        assert!(next.len() == 1 && lanes.next_slice(&next, Vec::new()).is_empty());
         assert!(lanes.last_slice(&placed.pop().expect("it has a place")).is_empty());
     }
 }

@@ -229,7 +229,8 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         Box::pin(async move {
             let news = going.await;
             let places = self.close(vec![Over { placed, news }], fence);
-            let next: Vec<Placed> = places.iter().flat_map(|placed| self.lanes().last_slice(placed)).collect();
+            let next: Vec<Placed> =
+                places.iter().flat_map(|placed| self.lanes().last_slice(placed)).collect();
             self.serve(next).await;
         })
     }
@@ -346,5 +347,5 @@ struct Over {
 fn together(placed: &[Placed]) -> usize {
     let is_alone = |one: &Placed| one.run.definition.policy.delivery == Delivery::AtMostOnce;
     let others = placed.iter().position(is_alone).unwrap_or(placed.len());
-    others.max(1).min(SLICE)
+    others.clamp(1, SLICE)
 }

@@ -15,9 +15,9 @@ mod crew;
 mod duties;
 mod engine;
 mod flights;
-mod holding;
 #[cfg(feature = "harness")]
 pub mod harness;
+mod holding;
 mod journal;
 mod keyed;
 mod lanes;
@@ -34,6 +34,7 @@ mod settings;
 mod settler;
 mod spans;
 mod start;
+mod stop;
 mod target;
 mod time;
 mod tuning;

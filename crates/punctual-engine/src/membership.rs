@@ -115,9 +115,9 @@ impl Membership {
         Whose::Own(self.shards.clone())
     }
 
-    /// Whether there are attempts whose end is not in the ledger yet.
+    /// Whether attempts have ended whose end is not in the ledger yet.
     pub(crate) fn has_unsettled(&self) -> bool {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner).is_any()
+        self.journal.lock().unwrap_or_else(PoisonError::into_inner).has_unsettled()
     }
 
     /// Whether the node's tz database lets it plan.

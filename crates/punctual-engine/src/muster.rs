@@ -24,6 +24,9 @@ const AHEAD_GUARDED: SignedDuration = SignedDuration::from_millis(700);
 /// Not worth the while any more.
 const AHEAD_MIN: SignedDuration = SignedDuration::from_millis(10);
 
+/// How soon it is looked again whether the ends of the last runs are written.
+const LOOK_AGAIN: SignedDuration = SignedDuration::from_millis(20);
+
 /// How often one instant is mustered for.
 const TRIES_MAX: u32 = 3;
 
@@ -91,10 +94,15 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Admits and launches what was mustered for now; an error is for the caller to tell.
     pub(crate) async fn call_up(&mut self) -> Result<(), Error> {
         let now = self.time.now();
-        if let Some(called) = self.held(now).await? {
-            self.muster.take(now);
-            self.launch_called(called).await;
-            return Ok(());
+        match self.held(now).await {
+            Ok(Some(called)) => {
+                self.muster.take(now);
+                self.launch_called(called).await;
+                return Ok(());
+            }
+            Ok(None) => {}
+            // What could not be held is judged now.
+            Err(problem) => self.complain(&problem, "hold"),
         }
         let Some(mustered) = self.muster.take(now) else { return Ok(()) };
         let rooms = self.launcher.rooms(&mustered.wanted, now);
@@ -140,6 +148,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             if left > ahead {
                 return Some(at - ahead);
             }
+            // What is read before the ends of the last runs are written does not hold for long.
+            if left > AHEAD_MIN * 10 && self.membership.has_unsettled() {
+                return Some(now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX));
+            }
             if !is_first && self.muster.tries >= TRIES_MAX {
                 return None;
             }
@@ -174,8 +186,12 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if now < from {
             return Some(from);
         }
+        // Whoever writes ends would wait for what is held, and the next ticks of those schedules for them.
+        if self.holding.is_some() || self.membership.has_unsettled() {
+            return Some(now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX).min(self.muster.at));
+        }
         let mustered = self.muster.ready.take()?;
-        if self.launcher.rooms(&mustered.wanted, now).is_empty() && self.holding.is_none() {
+        if self.launcher.rooms(&mustered.wanted, now).is_empty() {
             self.hold(self.muster.at, mustered);
         }
         None

@@ -13,10 +13,10 @@ use tracing::warn;
 
 use crate::admitter::Admitter;
 use crate::batch::Sender;
+use crate::crew::Crew;
 use crate::duties::Duties;
 use crate::flights::Flights;
 use crate::journal::Journal;
-use crate::crew::Crew;
 use crate::lanes::Lanes;
 use crate::launch::Targets;
 use crate::launcher::{Launcher, Shared};

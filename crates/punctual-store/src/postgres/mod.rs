@@ -42,12 +42,12 @@ use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
 use crate::{
-    AdmitCommit, Ahead, Alive, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, BatchId, Begun, BreakerRow,
-    Cancellation, Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch, Entrusted,
-    Error, Finding, Heartbeat, Held, Hold, Joined, Leased, Listed, Moment, NameRow, NewDocument, Node, NodeRow, OpenRow,
-    Orphan, OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained, Retention, RunFilter, RunRow,
-    ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, SealedThrough, Selector, Settled, Shown, Started,
-    Stats, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
+    AdmitCommit, Ahead, Alive, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, BatchId, Begun,
+    BreakerRow, Cancellation, Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch,
+    Entrusted, Error, Finding, Heartbeat, Held, Hold, Joined, Leased, Listed, Moment, NameRow, NewDocument,
+    Node, NodeRow, OpenRow, Orphan, OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained,
+    Retention, RunFilter, RunRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, SealedThrough, Selector,
+    Settled, Shown, Started, Stats, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
 };
 use clock::Clock;
 pub use connection::PostgresSettings;
