@@ -57,8 +57,31 @@ pub trait Backend: Sync {
 #[macro_export]
 macro_rules! conformance {
     ($backend:expr) => {
-        $crate::conformance! {
-            @each $backend;
+        $crate::behaviours!([$crate::conformance] @each $backend);
+    };
+    (@each $backend:expr; $($group:ident { $($name:ident,)+ })+) => {
+        $(
+            mod $group {
+                #[allow(unused_imports)]
+                use super::*;
+
+                $(
+                    #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $name() {
+                        $crate::conformance::$group::$name(&$backend).await;
+                    }
+                )+
+            }
+        )+
+    };
+}
+
+/// Gives every behaviour, by its group, to another macro, after what that macro wants to have before them.
+#[macro_export]
+macro_rules! behaviours {
+    ([$($then:tt)+] $($before:tt)*) => {
+        $($then)+! {
+            $($before)*;
             plan {
                 a_created_schedule_has_its_first_window_armed,
                 a_schedule_without_a_plan_is_left_to_the_planner,
@@ -313,20 +336,5 @@ macro_rules! conformance {
                 the_ledger_is_the_simulated_one,
             }
         }
-    };
-    (@each $backend:expr; $($group:ident { $($name:ident,)+ })+) => {
-        $(
-            mod $group {
-                #[allow(unused_imports)]
-                use super::*;
-
-                $(
-                    #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                    async fn $name() {
-                        $crate::conformance::$group::$name(&$backend).await;
-                    }
-                )+
-            }
-        )+
     };
 }
