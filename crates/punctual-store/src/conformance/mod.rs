@@ -116,6 +116,7 @@ macro_rules! behaviours {
                 a_late_tick_beyond_the_pace_fires_later,
                 a_queued_tick_waits_and_is_woken,
                 a_wait_ends_at_its_deadline,
+                nothing_starts_after_its_deadline,
                 a_dependent_tick_waits_for_its_upstream,
                 a_failed_upstream_ends_the_wait,
                 an_absent_upstream_skips_the_tick,
@@ -214,6 +215,8 @@ macro_rules! behaviours {
                 a_manual_run_survives_an_edit,
                 open_rows_are_those_that_may_still_start,
                 a_tick_that_was_skipped_early_is_not_planned_again,
+                a_backfill_that_is_sent_again_is_one_run,
+                a_request_that_is_sent_again_later_gets_its_first_run,
             }
             node {
                 each_join_raises_the_fence,
