@@ -128,7 +128,7 @@ impl<S: Store> Ours<S> {
         // Each joins under an id of its own, also on a database that it had before.
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let node = Node {
-            id: format!("bench-{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
+            id: format!("bench-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)),
             pid: std::process::id(),
             started_at: Timestamp::UNIX_EPOCH,
             lease: SignedDuration::from_hours(1_000_000),

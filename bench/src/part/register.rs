@@ -13,7 +13,7 @@ use crate::server::Server;
 use crate::workload::Workload;
 
 /// What the store must reach.
-const PER_SECOND_MIN: u32 = 30_000;
+const PER_SECOND_MIN: u32 = 50_000;
 
 /// How many calls are under way at once.
 const CALLERS: &[usize] = &[1, 4];
