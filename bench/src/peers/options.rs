@@ -66,7 +66,7 @@ impl Options {
                 ("--parts", _) => options.parts = value.split(',').map(part).collect::<Result<_, _>>()?,
                 ("--databases", "none") => options.databases.clear(),
                 ("--databases", _) => {
-                    options.databases = value.split(',').map(kind).collect::<Result<_, _>>()?
+                    options.databases = value.split(',').map(kind).collect::<Result<_, _>>()?;
                 }
                 ("--repeats", _) => options.repeats = count(value)?,
                 ("--seconds", _) => options.seconds = count(value)?,

@@ -68,11 +68,11 @@ pub(super) struct Peer {
 /// All of them. Sizes are what each can bear in a minute or two.
 #[rustfmt::skip]
 pub(super) const PEERS: &[Peer] = &[
-    Peer { name: "pg-boss", version: "12.35.0", runtime: Runtime::Node, kept: Kept::Postgres, grain: Grain::Minute, herd: 1_000, steady: 0, crash: 1_000, registers: 500, watched: 60 },
+    Peer { name: "pg-boss", version: "12.35.0", runtime: Runtime::Node, kept: Kept::Postgres, grain: Grain::Minute, herd: 1_000, steady: 0, crash: 1_000, registers: 300, watched: 60 },
     Peer { name: "graphile-worker", version: "0.18.0", runtime: Runtime::Node, kept: Kept::Postgres, grain: Grain::Minute, herd: 10_000, steady: 0, crash: 1_000, registers: 2_000, watched: 30 },
     Peer { name: "bullmq", version: "6.7.0", runtime: Runtime::Node, kept: Kept::Redis, grain: Grain::Second, herd: 10_000, steady: 1_000, crash: 1_000, registers: 800, watched: 100 },
-    Peer { name: "aps3", version: "3.11.3", runtime: Runtime::Python("aps3"), kept: Kept::File, grain: Grain::Second, herd: 1_000, steady: 100, crash: 1_000, registers: 150, watched: 20 },
-    Peer { name: "aps4", version: "4.0.0a6", runtime: Runtime::Python("aps4"), kept: Kept::File, grain: Grain::Second, herd: 1_000, steady: 20, crash: 300, registers: 60, watched: 45 },
+    Peer { name: "aps3", version: "3.11.3", runtime: Runtime::Python("aps3"), kept: Kept::File, grain: Grain::Second, herd: 1_000, steady: 100, crash: 1_000, registers: 80, watched: 20 },
+    Peer { name: "aps4", version: "4.0.0a6", runtime: Runtime::Python("aps4"), kept: Kept::File, grain: Grain::Second, herd: 1_000, steady: 20, crash: 300, registers: 30, watched: 45 },
     Peer { name: "apalis-cron", version: "1.0.0", runtime: Runtime::Rust, kept: Kept::Memory, grain: Grain::Second, herd: 10_000, steady: 10_000, crash: 10_000, registers: 10_000, watched: 8 },
     Peer { name: "tokio-cron-scheduler", version: "0.15.1", runtime: Runtime::Rust, kept: Kept::Memory, grain: Grain::Second, herd: 10_000, steady: 1_000, crash: 10_000, registers: 1_000, watched: 8 },
     Peer { name: "pg_cron", version: "Debian's", runtime: Runtime::PlainPython("pg_cron"), kept: Kept::OwnPostgres, grain: Grain::Minute, herd: 1_000, steady: 0, crash: 1_000, registers: 200, watched: 30 },

@@ -1,6 +1,8 @@
 //! A peer at work: its database, its folder, its process.
 
+use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -118,12 +120,19 @@ impl Stage {
                 return Ok(child);
             }
         }
-        Err("it ended before it was ready".into())
+        let said = std::fs::read_to_string(self.complaints()).unwrap_or_default();
+        Err(format!("it ended before it was ready: {}", said.trim()).into())
+    }
+
+    /// Where its error output goes.
+    fn complaints(&self) -> PathBuf {
+        self.folder.path().join("stderr")
     }
 
     /// Starts it and waits for nothing.
     pub(super) fn begin(&self) -> Result<Worker, Failure> {
-        Ok(Worker(self.command("work").stdout(Stdio::piped()).spawn()?))
+        let complaints = OpenOptions::new().append(true).create(true).open(self.complaints())?;
+        Ok(Worker(self.command("work").stdout(Stdio::piped()).stderr(complaints).spawn()?))
     }
 
     pub(super) async fn remove(self) -> Result<(), Failure> {

@@ -80,10 +80,13 @@ impl fmt::Display for Told {
             Self::Steady { schedules, seconds, missing, p99 } => {
                 write!(out, "{schedules} schedules, {seconds} s, {missing} missing, p99 {p99:.0} ms")
             }
-            Self::Crash { schedules, started, not_run, doubled, last, watched_s } => write!(
-                out,
-                "{started} of {schedules} started, {not_run} not run within {watched_s} s, {doubled} doubled, last {last:.0?} ms after the restart"
-            ),
+            Self::Crash { schedules, started, not_run, doubled, last, watched_s } => {
+                let last = last.map_or("nothing".to_owned(), |last| format!("the last {last:.0} ms"));
+                write!(
+                    out,
+                    "{started} of {schedules} started, {not_run} not run within {watched_s} s, {doubled} doubled, {last} after the restart"
+                )
+            }
             Self::Outage { schedules, ran, gap_s } => write!(out, "{ran} of {schedules} ran after {gap_s} s"),
         }
     }
