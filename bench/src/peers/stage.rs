@@ -135,8 +135,28 @@ impl Stage {
         Ok(Worker(self.command("work").stdout(Stdio::piped()).stderr(complaints).spawn()?))
     }
 
-    pub(super) async fn remove(self) -> Result<(), Failure> {
-        drop(self.redis);
+    /// What it complained of last.
+    pub(super) fn complaint(&self) -> String {
+        let files = [self.complaints(), self.folder.path().join("log")];
+        let last = |file: PathBuf| Some(std::fs::read_to_string(file).ok()?.lines().last()?.to_owned());
+        files.into_iter().filter_map(last).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Ends what the peer has left behind: a server's helpers may outlive it.
+    fn clear(&self) -> Result<(), Failure> {
+        for entry in std::fs::read_dir("/proc")?.flatten() {
+            // Whoever has ended meanwhile has no folder any more.
+            let Ok(place) = std::fs::read_link(entry.path().join("cwd")) else { continue };
+            if place.starts_with(self.folder.path()) {
+                Command::new("kill").arg("-KILL").arg(entry.file_name()).status()?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn remove(mut self) -> Result<(), Failure> {
+        drop(self.redis.take());
+        self.clear()?;
         match self.server {
             Some(server) => server.remove(DATABASE).await,
             None => Ok(()),
@@ -148,6 +168,11 @@ impl Stage {
 pub(super) struct Worker(Child);
 
 impl Worker {
+    /// Whether it has ended by itself.
+    pub(super) fn has_ended(&mut self) -> Result<bool, Failure> {
+        Ok(self.0.try_wait()?.is_some())
+    }
+
     /// Ends it as a power switch ends a program.
     pub(super) fn kill(mut self) -> Result<(), Failure> {
         self.0.kill()?;

@@ -207,10 +207,13 @@ async fn crash(stage: &mut Stage, peer: &Peer) -> Result<Told, Failure> {
     let started = notes.count();
     tokio::time::sleep(AWAY).await;
     let restarted = Timestamp::now().as_microsecond();
-    let worker = stage.begin()?;
+    let mut worker = stage.begin()?;
     all_started(&notes, count, Duration::from_secs(u64::from(peer.watched))).await?;
     // What is doubled may come after what is the last of its kind.
     tokio::time::sleep(AWAY).await;
+    if worker.has_ended()? {
+        eprintln!("{} did not go on after its restart: {}", peer.name, stage.complaint());
+    }
     worker.kill()?;
     let starts = notes.starts()?;
     let tally = tally(&starts);
