@@ -23,8 +23,7 @@ pub(crate) async fn run(words: &[String]) -> Result<(), Failure> {
     let options = Options::read(words)?;
     let mut table = Table::default();
     for kind in &options.databases {
-        let figures = ours::measure(*kind, &options)?;
-        table.ours(*kind, figures);
+        table.ours(*kind, ours::measure(*kind, &options));
     }
     for peer in options.peers() {
         if let Some(why) = options.absent(peer) {

@@ -14,22 +14,38 @@ use super::story::{GAP_S, OUTAGE, Told};
 const STEADY: u32 = 10_000;
 const CRASH: u32 = 10_000;
 
+/// What came of our own stories, and which of them could not be told.
+#[derive(Default)]
+pub(super) struct Ours {
+    pub(super) told: Vec<Told>,
+    pub(super) problems: Vec<String>,
+}
+
+impl Ours {
+    fn take(&mut self, told: Result<Told, Failure>) {
+        match told {
+            Ok(told) => self.told.push(told),
+            Err(problem) => self.problems.push(problem.to_string()),
+        }
+    }
+}
+
 /// Every part that was asked for, on one database.
-pub(super) fn measure(kind: Kind, options: &Options) -> Result<Vec<Told>, Failure> {
-    let mut told = Vec::new();
+pub(super) fn measure(kind: Kind, options: &Options) -> Ours {
+    let mut ours = Ours::default();
     for part in &options.parts {
         match part {
             Part::Herd => {
                 for size in options.herds() {
-                    told.push(herd(kind, size, options.repeats)?);
+                    ours.take(herd(kind, size, options.repeats));
                 }
             }
-            Part::Steady => told.push(steady(kind, options.seconds)?),
-            Part::Crash => told.push(crash(kind)?),
-            Part::Outage => told.push(outage(kind)?),
+            Part::Steady => ours.take(steady(kind, options.seconds)),
+            Part::Crash => ours.take(crash(kind)),
+            Part::Outage => ours.take(outage(kind)),
         }
     }
-    Ok(told)
+    ours
 }
 
 fn herd(kind: Kind, schedules: u32, repeats: u32) -> Result<Told, Failure> {

@@ -10,6 +10,7 @@ use crate::options::Kind;
 use crate::report::{self, Sheet};
 
 use super::options::Part;
+use super::ours::Ours;
 use super::peer::{Kept, Peer};
 use super::story::Told;
 
@@ -51,7 +52,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn ours(&mut self, kind: Kind, told: Vec<Told>) {
+    pub(super) fn ours(&mut self, kind: Kind, ours: Ours) {
+        let Ours { told, mut problems } = ours;
         for one in &told {
             if let Told::Herd { schedules, last, .. } = one {
                 self.ours.insert((kind.name(), *schedules), *last);
@@ -60,22 +62,12 @@ impl Table {
         // One line for each size of the herd; the rest stands in that of the largest.
         let (herds, mut rest): (Vec<Told>, Vec<Told>) =
             told.into_iter().partition(|one| matches!(one, Told::Herd { .. }));
-        for herd in herds.into_iter().rev() {
-            let told = std::iter::once(herd).chain(rest.drain(..)).collect();
-            self.rows.push(Row {
-                name: "Punctual".to_owned(),
-                kept: kind.name(),
-                told,
-                problems: Vec::new(),
-            });
-        }
-        if !rest.is_empty() {
-            self.rows.push(Row {
-                name: "Punctual".to_owned(),
-                kept: kind.name(),
-                told: rest,
-                problems: Vec::new(),
-            });
+        let lines = herds.into_iter().rev().map(|herd| vec![herd]);
+        let lines: Vec<Vec<Told>> = lines.collect();
+        for mut told in if lines.is_empty() { vec![Vec::new()] } else { lines } {
+            told.append(&mut rest);
+            let problems = std::mem::take(&mut problems);
+            self.rows.push(Row { name: "Punctual".to_owned(), kept: kind.name(), told, problems });
         }
     }
 
