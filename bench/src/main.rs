@@ -9,12 +9,15 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 mod ceiling;
+mod crash;
 mod engine;
 mod file;
+mod growth;
 mod herd;
 mod options;
 mod ours;
 mod part;
+mod peers;
 mod report;
 mod server;
 mod shape;
@@ -41,8 +44,17 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: &[String]) -> Result<(), Failure> {
+    if let Some(served) = crash::serve(arguments).await {
+        return served;
+    }
+    if let Some(grown) = growth::serve(arguments).await {
+        return grown;
+    }
     match arguments.split_first().map(|(first, rest)| (first.as_str(), rest)) {
         Some(("stress", rest)) => return stress::run(rest).await,
+        Some(("peers", rest)) => return peers::run(rest).await,
+        Some(("growth", rest)) => return growth::run(rest).await,
+        Some(("crash" | "outage", _)) => return crash::run(arguments).await,
         Some(("herd" | "steady", _)) => return engine::run(arguments).await,
         _ => {}
     }

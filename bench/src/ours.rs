@@ -83,12 +83,31 @@ pub(crate) struct Done {
     pub(crate) parts: BTreeMap<&'static str, f64>,
 }
 
-/// Makes the schedules of a workload, so many calls at once; gives back how long the store took for it.
+/// How schedules are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Calls {
+    /// Calls that are under way at once.
+    pub(crate) callers: usize,
+    /// Schedules of a call.
+    pub(crate) rows: usize,
+}
+
+/// Makes the schedules of a workload in full calls, so many at once; gives back how long the store took for it.
 pub(crate) async fn create<S: Store>(
     store: &Arc<S>,
     workload: Workload,
     callers: usize,
 ) -> Result<Duration, Failure> {
+    create_by(store, workload, Calls { callers, rows: BATCH_MAX }).await
+}
+
+/// The same in calls of any size.
+pub(crate) async fn create_by<S: Store>(
+    store: &Arc<S>,
+    workload: Workload,
+    calls: Calls,
+) -> Result<Duration, Failure> {
+    let Calls { callers, rows } = calls;
     let mut spent = Duration::ZERO;
     let mut number = 0;
     while number < workload.schedules {
@@ -97,7 +116,7 @@ pub(crate) async fn create<S: Store>(
         let mut writes = (number..until).map(|one| workload.create(one)).collect::<Result<Vec<_>, _>>()?;
         let mut calls = Vec::new();
         while !writes.is_empty() {
-            calls.push(writes.split_off(writes.len().saturating_sub(BATCH_MAX)));
+            calls.push(writes.split_off(writes.len().saturating_sub(rows)));
         }
         let calls = Arc::new(Mutex::new(calls));
         let start = Instant::now();
@@ -128,7 +147,7 @@ impl<S: Store> Ours<S> {
         // Each joins under an id of its own, also on a database that it had before.
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let node = Node {
-            id: format!("bench-{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
+            id: format!("bench-{}-{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)),
             pid: std::process::id(),
             started_at: Timestamp::UNIX_EPOCH,
             lease: SignedDuration::from_hours(1_000_000),
@@ -218,7 +237,9 @@ impl<S: Store> Hand<S> {
     fn batch(&self) -> Batch {
         static NUMBER: AtomicU64 = AtomicU64::new(1);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let id = u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) << 64 | u128::from(number);
+        // Another process may have worked on the same database: what it wrote is not taken for a repetition.
+        let low = u64::from(std::process::id()) << 32 | number;
+        let id = u128::from(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) << 64 | u128::from(low);
         Batch { id: BatchId(Uuid::from_u128(id)), fence: self.fence, now: self.now }
     }
 

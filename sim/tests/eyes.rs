@@ -1,9 +1,10 @@
 //! Goal: whatever rule of the ledger is taken out, somebody notices within a minute. Method: each rule is taken out in
-//! turn; the story that `docs/reliability.md` names for it is told, or the behaviour of the suite that guards it is tried,
-//! and must fail as the page says. `BLESS=1` looks for stories anew and writes the page's table.
+//! turn; the story that `docs/reliability.md` names for it is told, or the behaviour of the suite, and must fail as the page
+//! says. `BLESS=1` looks for somebody else where nobody does, and writes the page's table.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,53 +38,48 @@ struct Behaviour {
     try_it: fn(),
 }
 
-macro_rules! behaviour {
-    ($group:ident::$name:ident) => {
-        Behaviour {
+macro_rules! listed {
+    ($backend:expr; $($group:ident { $($name:ident,)+ })+) => {
+        &[$($(Behaviour {
             name: concat!(stringify!($group), "::", stringify!($name)),
-            try_it: || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                runtime.expect("a runtime").block_on(conformance::$group::$name(&InMemory));
-            },
-        }
+            try_it: || tried(conformance::$group::$name(&$backend)),
+        },)+)+]
     };
 }
 
-/// The rules that no story can see broken, and the behaviour that does: a person's change is one moment in a story,
-/// every node of it has the same rules of the zones, and there is one org in it, without limits.
-fn guarded_by_the_suite(rule: Rule) -> Option<Behaviour> {
-    Some(match rule {
-        Rule::ChangeGuard => behaviour!(race::an_edit_and_a_plan_do_not_both_count),
-        Rule::OlderRulesDoNotPlan => behaviour!(node::an_older_tz_database_does_not_plan),
-        Rule::FirstWindow => behaviour!(plan::a_created_schedule_has_its_first_window_armed),
-        Rule::BackfillBeside => behaviour!(change::a_backfill_stands_beside_the_tick),
-        Rule::NoLostWake => behaviour!(race::a_wait_for_what_has_ended_is_due_at_once),
-        Rule::ProbeClaim => behaviour!(claim::a_probe_is_not_taken_twice),
-        Rule::PlaceClaim => behaviour!(claim::a_place_under_a_limit_is_not_taken_twice),
-        Rule::TurnsByOrg => behaviour!(admit::due_rows_are_taken_in_turns_by_org),
-        Rule::OneBadRow => behaviour!(admit::one_bad_row_never_fails_a_batch),
-        Rule::MessageWithAdmission => behaviour!(admit::a_message_is_written_with_its_admission),
-        Rule::FailedUpstream => behaviour!(admit::a_failed_upstream_ends_the_wait),
-        Rule::RetryKeepsItsTurn => behaviour!(effect::a_retry_keeps_its_turn_in_a_queue),
-        Rule::RightQueue => behaviour!(queue::a_worker_takes_from_its_own_queue),
-        Rule::LateSuccess => behaviour!(settle::a_late_success_of_an_older_attempt_closes_the_run),
-        Rule::TokenOfTheAttempt => behaviour!(executor::each_attempt_has_a_token_of_its_own),
-        Rule::TakenIsNotInDoubt => {
-            behaviour!(executor::a_run_that_an_executor_has_taken_is_not_in_doubt)
-        }
-        Rule::UnsealedStay => behaviour!(keep::only_sealed_events_are_removed),
-        Rule::OrgsApart => behaviour!(isolation::lists_show_nothing_of_another_org),
-        _ => return None,
-    })
+/// Every behaviour that all stores have.
+static SUITE: &[Behaviour] = punctual_store::behaviours!([listed] InMemory);
+
+fn tried(behaviour: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async { tokio::time::timeout(PATIENCE, behaviour).await.expect("it comes to an end") });
 }
 
-/// Who noticed that a rule is out, in words; none if nobody did.
-fn noticed(rule: Rule, seeds: impl Iterator<Item = u64>) -> Option<String> {
-    if let Some(behaviour) = guarded_by_the_suite(rule) {
-        let went_well = std::panic::catch_unwind(AssertUnwindSafe(behaviour.try_it)).is_ok();
-        return (!went_well).then(|| format!("the suite: `{}`", behaviour.name));
+/// Who is asked whether a rule is out.
+enum Witness {
+    /// One story, known from the page.
+    Story(u64),
+    /// One behaviour of the suite, known from the page.
+    Behaviour(String),
+}
+
+impl Witness {
+    /// Who noticed that a rule is out, in words; none if nobody did.
+    fn noticed(&self) -> Option<String> {
+        match self {
+            Self::Story(seed) => by_stories(*seed..*seed + 1),
+            Self::Behaviour(name) => by_the_suite(|behaviour| behaviour.name == name),
+        }
     }
-    let until = Instant::now() + PATIENCE;
+}
+
+/// Stories one after the other, then the whole suite.
+fn anybody() -> Option<String> {
+    by_stories(0..u64::MAX).or_else(|| by_the_suite(|_| true))
+}
+
+fn by_stories(seeds: impl Iterator<Item = u64>) -> Option<String> {
+    let until = Instant::now() + PATIENCE / 2;
     for seed in seeds {
         let told = tell(&story(seed, Keeping::Memory, Measure::Usual));
         if let Some(first) = told.broken.first() {
@@ -94,6 +90,13 @@ fn noticed(rule: Rule, seeds: impl Iterator<Item = u64>) -> Option<String> {
         }
     }
     None
+}
+
+fn by_the_suite(is_asked: impl Fn(&Behaviour) -> bool) -> Option<String> {
+    let fails =
+        |behaviour: &&Behaviour| std::panic::catch_unwind(AssertUnwindSafe(behaviour.try_it)).is_err();
+    let noticed = SUITE.iter().filter(|behaviour| is_asked(behaviour)).find(fails)?;
+    Some(format!("the suite: `{}`", noticed.name))
 }
 
 /// What a complaint says, without its time and its numbers of runs.
@@ -107,7 +110,7 @@ fn sentence(complaint: &str) -> String {
 fn whatever_rule_is_taken_out_somebody_notices() {
     let page = Page::read();
     let is_blessed = std::env::var_os("BLESS").is_some();
-    let seeds = if is_blessed { HashMap::new() } else { page.seeds() };
+    let known = page.witnesses();
     let (next, found) = (AtomicUsize::new(0), Mutex::new(vec![None; Rule::ALL.len()]));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -116,8 +119,8 @@ fn whatever_rule_is_taken_out_somebody_notices() {
                     let place = next.fetch_add(1, Ordering::Relaxed);
                     let Some(rule) = Rule::ALL.get(place) else { return };
                     take_out(Some(*rule));
-                    let known = seeds.get(rule.name()).copied();
-                    let who = noticed(*rule, known.unwrap_or(0)..known.map_or(u64::MAX, |seed| seed + 1));
+                    let who = known.get(rule.name()).and_then(Witness::noticed);
+                    let who = who.or_else(|| is_blessed.then(anybody).flatten());
                     take_out(None);
                     found.lock().expect("nobody panics with it")[place] = who;
                 }
@@ -162,13 +165,19 @@ impl Page {
         Self { before: before.to_owned(), table: table.to_owned(), after: after.to_owned() }
     }
 
-    /// The story of each rule.
-    fn seeds(&self) -> HashMap<String, u64> {
-        let seed = |line: &str| {
-            let (rule, who) = line.strip_prefix("| `")?.split_once("` | seed ")?;
-            Some((rule.to_owned(), who.split_once(':')?.0.parse().ok()?))
+    /// Who notices each rule.
+    fn witnesses(&self) -> HashMap<String, Witness> {
+        let witness = |line: &str| {
+            let (rule, who) = line.strip_prefix("| `")?.split_once("` | ")?;
+            let behaviour = |name: &str| Some(Witness::Behaviour(name.split_once('`')?.0.to_owned()));
+            let story = |seed: &str| Some(Witness::Story(seed.split_once(':')?.0.parse().ok()?));
+            let witness = match who.strip_prefix("the suite: `") {
+                Some(name) => behaviour(name)?,
+                None => story(who.strip_prefix("seed ")?)?,
+            };
+            Some((rule.to_owned(), witness))
         };
-        self.table.lines().filter_map(seed).collect()
+        self.table.lines().filter_map(witness).collect()
     }
 
     fn write(&self, table: &str) {

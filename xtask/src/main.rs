@@ -12,6 +12,7 @@ mod faults;
 mod finding;
 mod ground;
 mod line;
+mod peers;
 mod release;
 mod repository;
 mod rust_file;
@@ -49,7 +50,7 @@ const COMMANDS: &[Command] = &[
     Command { usage: "steady [SECONDS]", help: "one schedule each second for ten minutes, with its lateness", run: steady::command },
     Command { usage: "stress [--parts file,ledger,programs,idle] [--schedules 100k] [--runs 1M]", help: "the program with a huge file, a huge ledger, a thousand programs", run: stress::command },
     Command { usage: "sweep", help: "every zone and transition 1970–2037 against the oracle", run: sweep::command },
-    Command { usage: "bench store|herd|steady|idle|api", help: "what the stores, the engine and the HTTP door bear", run: bench::command },
+    Command { usage: "bench store|throughput|register|growth|herd|steady|crash|outage|idle|api|peers", help: "what the stores, the engine and the HTTP door bear", run: bench::command },
 ];
 
 fn main() -> ExitCode {

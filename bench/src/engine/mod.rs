@@ -15,6 +15,7 @@ use crate::report;
 use options::{Options, Part};
 
 pub(crate) use ground::{cron, fill};
+pub(crate) use starts::TASK;
 
 /// Runs what the command line asks for.
 pub(crate) async fn run(arguments: &[String]) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use punctual_engine::{Callbacks, Context};
 
 /// The name under which schedules call the closure.
-pub(super) const TASK: &str = "nothing";
+pub(crate) const TASK: &str = "nothing";
 
 /// What was started, and when.
 pub(super) struct Starts {

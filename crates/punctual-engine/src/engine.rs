@@ -1,4 +1,4 @@
-//! The engine: start it, let it run, ask it to stop. `start.rs` puts it together.
+//! The engine: start it, let it run, ask it to stop. `start.rs` puts it together, `stop.rs` ends it.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
@@ -23,21 +23,13 @@ use crate::launcher::{Doors, Launcher};
 use crate::membership::{Beat, Membership};
 use crate::muster::Muster;
 use crate::planner::{Planned, Planner};
+use crate::stop::Stopped;
 use crate::time::{Time, Upset, Watch};
 use crate::wake::{CHANGES_EVERY, Signals, Sleep, Wake, wait};
 use crate::{Clock, Metrics, Pulse, Settings, Tuner, Tuning};
 
 /// How often it is asked which of the runs in hand have ended in the ledger, at most.
 const ASK_ENDED_EVERY: SignedDuration = SignedDuration::from_millis(100);
-
-/// How a stop went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped {
-    /// Runs that had not ended; the next start finds them in doubt.
-    pub left_in_flight: usize,
-    /// Runs that were admitted and not launched; whoever takes them up launches them.
-    pub handed_back: usize,
-}
 
 /// One node's loop over a store.
 pub struct Engine<S, C, T> {

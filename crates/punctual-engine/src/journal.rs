@@ -8,28 +8,25 @@
 //! `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has seen to that.
 
 mod outcome;
+mod pen;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
 use punctual_plan::{Fence, Outcome, RunKey};
 use punctual_store::Report;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use crate::keyed::ByKey;
 use outcome::{outcome_text, read_outcome};
+use pen::Pen;
+pub(crate) use pen::Slip;
 
 /// A longer journal is rewritten with the runs that are still in flight.
 const BYTES_MAX: u64 = 1 << 20;
-
-/// What a launch takes in it, mostly.
-const LINE_BYTES: usize = 24;
 
 /// What the journal knows of a run in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,6 +61,10 @@ impl MemoryJournal {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    fn add(&self, lines: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(lines);
+    }
+
     fn set(&self, text: String) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
@@ -72,8 +73,7 @@ impl MemoryJournal {
 /// The journal of a serving process.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    paper: Paper,
-    bytes: u64,
+    pen: Pen,
     /// Ends that are not written yet.
     unwritten: String,
     open: ByKey<(RunKey, u32), Known>,
@@ -85,39 +85,14 @@ pub(crate) struct Journal {
     mixed: BTreeSet<Fence>,
 }
 
-/// What it is written on.
-#[derive(Debug)]
-enum Paper {
-    File {
-        path: PathBuf,
-        file: File,
-        /// Held as long as the journal is open: two processes would tear it apart.
-        _lock: File,
-    },
-    Memory(MemoryJournal),
-}
-
 impl Journal {
     /// Opens the journal and reads what an earlier process left in it.
     pub(crate) fn open(place: &JournalPlace) -> io::Result<Self> {
-        let (text, paper) = match place {
-            JournalPlace::File(path) => {
-                let lock = lock(path)?;
-                let text = match std::fs::read(path) {
-                    Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-                    Err(error) => return Err(error),
-                };
-                let file = OpenOptions::new().append(true).create(true).open(path)?;
-                (text, Paper::File { path: path.clone(), file, _lock: lock })
-            }
-            JournalPlace::Memory(memory) => (memory.text(), Paper::Memory(memory.clone())),
-        };
+        let (pen, text) = Pen::open(place)?;
         let (fences, mixed) = read_fences(&text);
-        let (bytes, unwritten) = (text.len() as u64, String::new());
         let open = read(&text);
         let unsettled = open.values().filter(|known| matches!(known, Known::Ended { .. })).count();
-        Ok(Self { paper, bytes, unwritten, open, unsettled, fences, mixed })
+        Ok(Self { pen, unwritten: String::new(), open, unsettled, fences, mixed })
     }
 
     /// What is known of an attempt.
@@ -159,23 +134,31 @@ impl Journal {
         Ok(())
     }
 
-    /// Notes that attempts are about to be launched, all with one `write`.
-    pub(crate) fn launching(&mut self, attempts: &[(RunKey, u32)]) -> io::Result<()> {
-        let mut lines = String::with_capacity(attempts.len() * LINE_BYTES);
-        attempts.iter().for_each(|attempt| push_line(&mut lines, *attempt, &Known::Launched));
-        self.append(&lines)?;
-        self.open.extend(attempts.iter().map(|attempt| (*attempt, Known::Launched)));
-        Ok(())
+    /// Notes that attempts are about to be launched. Each is written with what is given back, right before its launch.
+    pub(crate) fn launching(&mut self, attempts: impl Iterator<Item = (RunKey, u32)>) -> Slip {
+        self.open.extend(attempts.map(|attempt| (attempt, Known::Launched)));
+        Slip::new(self.pen.clone(), std::mem::take(&mut self.unwritten))
     }
 
-    /// Notes how attempts ended: with the next launch, or when it is asked to.
-    pub(crate) fn ended<'a>(&mut self, reports: impl Iterator<Item = &'a Report>) {
-        for Report { run, attempt, outcome, at, .. } in reports {
-            let known = Known::Ended { outcome: outcome.clone(), at: *at };
-            push_line(&mut self.unwritten, (*run, *attempt), &known);
-            let before = self.open.insert((*run, *attempt), known);
-            self.unsettled += usize::from(!matches!(before, Some(Known::Ended { .. })));
-        }
+    /// Files what was noted of launches, and remembers how attempts ended of which it says so.
+    pub(crate) fn filed<'a>(&mut self, slip: Slip, reports: impl Iterator<Item = &'a Report>) {
+        self.unwritten.push_str(&slip.file());
+        reports.for_each(|report| self.remember(report));
+    }
+
+    /// Notes how an attempt ended: with the next launch, or when it is asked to.
+    pub(crate) fn ended(&mut self, report: &Report) {
+        let Report { run, attempt, outcome, at, .. } = report;
+        let known = Known::Ended { outcome: outcome.clone(), at: *at };
+        push_line(&mut self.unwritten, (*run, *attempt), &known);
+        self.remember(report);
+    }
+
+    fn remember(&mut self, report: &Report) {
+        let Report { run, attempt, outcome, at, .. } = report;
+        let known = Known::Ended { outcome: outcome.clone(), at: *at };
+        let before = self.open.insert((*run, *attempt), known);
+        self.unsettled += usize::from(!matches!(before, Some(Known::Ended { .. })));
     }
 
     /// Writes what was noted and is not written.
@@ -189,7 +172,7 @@ impl Journal {
             let before = self.open.remove(attempt);
             self.unsettled -= usize::from(matches!(before, Some(Known::Ended { .. })));
         }
-        if self.bytes > BYTES_MAX { self.rewrite() } else { Ok(()) }
+        if self.pen.bytes() > BYTES_MAX { self.rewrite() } else { Ok(()) }
     }
 
     /// Forgets everything but its present lease: what earlier ones left is settled or launched anew.
@@ -202,26 +185,11 @@ impl Journal {
     }
 
     fn append(&mut self, line: &str) -> io::Result<()> {
+        let before = self.unwritten.len();
         self.unwritten.push_str(line);
-        let written = match &mut self.paper {
-            Paper::File { file, .. } => file.write_all(self.unwritten.as_bytes()),
-            Paper::Memory(memory) => {
-                memory.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(&self.unwritten);
-                Ok(())
-            }
-        };
-        match written {
-            Ok(()) => {
-                self.bytes += self.unwritten.len() as u64;
-                self.unwritten.clear();
-            }
-            // What goes before it is noted all the same, and written with the next line; this one did not happen. A part
-            // of it may be there: what comes next begins a line of its own.
-            Err(_) => {
-                self.unwritten.truncate(self.unwritten.len() - line.len());
-                self.unwritten.insert(0, '\n');
-            }
-        }
+        let written = self.pen.add(&self.unwritten);
+        // If it cannot be written it did not happen; what goes before it is written with the next line.
+        self.unwritten.truncate(if written.is_ok() { 0 } else { before });
         written
     }
 
@@ -231,31 +199,10 @@ impl Journal {
         let mut text: String =
             self.fences.iter().map(|fence| format!("F {}\n{}", fence.0, mark(fence))).collect();
         self.open.iter().for_each(|(attempt, known)| push_line(&mut text, *attempt, known));
-        self.bytes = text.len() as u64;
+        self.pen.replace(&text)?;
         // It is all in there.
         self.unwritten.clear();
-        match &mut self.paper {
-            Paper::File { path, file, .. } => {
-                let fresh = path.with_extension("rewrite");
-                std::fs::write(&fresh, &text)?;
-                std::fs::rename(&fresh, &*path)?;
-                *file = OpenOptions::new().append(true).open(&*path)?;
-            }
-            Paper::Memory(memory) => memory.set(text),
-        }
         Ok(())
-    }
-}
-
-/// Takes the lock beside a journal; it ends with the process, however that ends.
-fn lock(path: &Path) -> io::Result<File> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let lock = OpenOptions::new().create(true).truncate(false).write(true).open(name)?;
-    match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(lock),
-        Err(Errno::WOULDBLOCK) => Err(io::Error::other("another process serves with it")),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -325,6 +272,12 @@ mod tests {
         Report { run, attempt: 1, token, outcome, started_at: None, at: at(7), output: None }
     }
 
+    fn launch(journal: &mut Journal, run: RunKey) {
+        let mut slip = journal.launching([(run, 1)].into_iter());
+        slip.launch((run, 1)).unwrap();
+        journal.filed(slip, [].into_iter());
+    }
+
     #[test]
     fn a_reopened_journal_knows_what_was_launched_and_how_it_ended() {
         let folder = tempfile::tempdir().unwrap();
@@ -338,16 +291,16 @@ mod tests {
             Outcome::LaunchFailed { error: "no such\nfile".to_owned() },
         ];
         for (run, outcome) in (1..).map(RunKey).zip(outcomes) {
-            journal.launching(&[(run, 1)]).unwrap();
-            journal.ended([end(run, outcome)].iter());
+            launch(&mut journal, run);
+            journal.ended(&end(run, outcome));
         }
-        journal.launching(&[(RunKey(9), 1)]).unwrap();
-        journal.ended([end(RunKey(9), Outcome::Succeeded)].iter());
-        journal.launching(&[(RunKey(11), 1)]).unwrap();
-        journal.ended([end(RunKey(11), Outcome::Succeeded)].iter());
+        launch(&mut journal, RunKey(9));
+        journal.ended(&end(RunKey(9), Outcome::Succeeded));
+        launch(&mut journal, RunKey(11));
+        journal.ended(&end(RunKey(11), Outcome::Succeeded));
         journal.flush().unwrap();
-        journal.launching(&[(RunKey(12), 1)]).unwrap();
-        journal.ended([end(RunKey(12), Outcome::Succeeded)].iter());
+        launch(&mut journal, RunKey(12));
+        journal.ended(&end(RunKey(12), Outcome::Succeeded));
         drop(journal);
 
         let journal = Journal::open(&place).unwrap();
@@ -369,7 +322,7 @@ mod tests {
         let memory = MemoryJournal::default();
         let place = JournalPlace::Memory(memory.clone());
         let mut journal = Journal::open(&place).unwrap();
-        journal.launching(&[(RunKey(1), 1)]).unwrap();
+        launch(&mut journal, RunKey(1));
         drop(journal);
         assert_eq!(Journal::open(&place).unwrap().known(RunKey(1), 1), Some(&Known::Launched));
         Journal::open(&place).unwrap().begin(Fence(4)).unwrap();
@@ -401,9 +354,9 @@ mod tests {
         let path = folder.path().join("launches");
         let place = JournalPlace::File(path.clone());
         let mut journal = Journal::open(&place).unwrap();
-        journal.launching(&[(RunKey(1), 1)]).unwrap();
+        launch(&mut journal, RunKey(1));
         journal.begin(Fence(3)).unwrap();
-        journal.launching(&[(RunKey(2), 1)]).unwrap();
+        launch(&mut journal, RunKey(2));
         journal.joined(Fence(5)).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "F 3\nL 2 1\nF 5\n");
         assert!(Journal::open(&place).is_err(), "it is this one's as long as it is open");
@@ -414,14 +367,22 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_noted_together_have_a_line_each() {
+    fn runs_of_one_slip_are_written_one_by_one_with_the_ends_before_them() {
         let memory = MemoryJournal::default();
         let mut journal = Journal::open(&JournalPlace::Memory(memory.clone())).unwrap();
-        journal.launching(&[(RunKey(1), 1), (RunKey(2), 3)]).unwrap();
-        journal.ended([end(RunKey(1), Outcome::Succeeded), end(RunKey(2), Outcome::TimedOut)].iter());
-        journal.launching(&[(RunKey(7), 1)]).unwrap();
-        let ends = "E 1 1 7000000 succeeded\nE 2 1 7000000 timed_out\n";
-        assert_eq!(memory.text(), format!("L 1 1\nL 2 3\n{ends}L 7 1\n"));
+        journal.ended(&end(RunKey(9), Outcome::TimedOut));
+        let mut slip = journal.launching([(RunKey(1), 1), (RunKey(2), 3)].into_iter());
+        assert_eq!(memory.text(), "", "nothing is said of a launch before its time has come");
+        slip.launch((RunKey(1), 1)).unwrap();
+        let ended = end(RunKey(1), Outcome::Succeeded);
+        slip.end(&ended);
+        slip.launch((RunKey(2), 3)).unwrap();
+        let first = "E 9 1 7000000 timed_out\nL 1 1\nE 1 1 7000000 succeeded\nL 2 3\n";
+        assert_eq!(memory.text(), first);
+        slip.end(&end(RunKey(2), Outcome::Succeeded));
+        journal.filed(slip, [ended].iter());
+        assert_eq!(memory.text(), format!("{first}E 2 1 7000000 succeeded\n"));
+        assert!(journal.has_unsettled());
     }
 
     #[test]
@@ -435,11 +396,11 @@ mod tests {
         let path = folder.path().join("launches");
         let place = JournalPlace::File(path.clone());
         let mut journal = Journal::open(&place).unwrap();
-        journal.launching(&[(RunKey(1), 1)]).unwrap();
+        launch(&mut journal, RunKey(1));
         let noise = Outcome::LaunchFailed { error: "x".repeat(1_000) };
         for run in (2..1_200).map(RunKey) {
-            journal.launching(&[(run, 1)]).unwrap();
-            journal.ended([end(run, noise.clone())].iter());
+            launch(&mut journal, run);
+            journal.ended(&end(run, noise.clone()));
             journal.settled(&[(run, 1)]).unwrap();
         }
         assert!(std::fs::metadata(&path).unwrap().len() < BYTES_MAX);

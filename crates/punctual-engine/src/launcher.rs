@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
-use punctual_plan::{Action, Delivery, Fence, Outcome, Room, RunKey};
+use punctual_plan::{Action, Fence, Outcome, Room, RunKey};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -170,7 +170,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 self.metrics.launches_held.add(placed.len() as u64);
                 return self.lanes().put_back_all(placed);
             };
-            let rest = placed.split_off(together(&placed));
+            let rest = placed.split_off(placed.len().min(SLICE));
             let over = self.run_slice(placed, fence).await;
             let places = self.close(over, fence);
             placed = {
@@ -191,12 +191,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let flights = self.flights.launch(placed.iter().map(|one| one.run.run), fence);
         let flights: Vec<Option<Flight>> = flights.into_iter().map(|one| one.filter(is_wanted)).collect();
         let wanted = placed.iter().zip(&flights).filter(|(_, flight)| flight.is_some());
-        let attempts: Vec<(RunKey, u32)> =
-            wanted.map(|(placed, _)| (placed.run.run, placed.run.attempt)).collect();
-        let noted = match holds(Rule::JournalBeforeLaunch) {
-            true => self.journal().launching(&attempts).map_err(|error| error.to_string()),
-            false => Ok(()),
-        };
+        let mut slip = self.journal().launching(wanted.map(|(placed, _)| key_of(&placed.run)));
         let mut over = Vec::with_capacity(placed.len());
         let begun = Instant::now();
         for (placed, flight) in placed.into_iter().zip(flights) {
@@ -204,18 +199,26 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 over.push(Over { placed, news: None });
                 continue;
             };
-            let attempt = Attempt { run: Arc::clone(&placed.run), fence, flight, noted: noted.clone() };
+            let noted = match holds(Rule::JournalBeforeLaunch) {
+                true => slip.launch(key_of(&placed.run)).map_err(|error| error.to_string()),
+                false => Ok(()),
+            };
+            let attempt = Attempt { run: Arc::clone(&placed.run), fence, flight, noted };
             let mut going = Box::pin(Arc::clone(self).attempt(attempt));
             // Most closures end at once; whatever does not, or has to wait for slow ones, has a task of its own.
             let look = |context: &mut std::task::Context<'_>| Poll::Ready(going.as_mut().poll(context));
             match begun.elapsed() < SLICE_TIME_MAX {
                 true => match std::future::poll_fn(look).await {
-                    Poll::Ready(news) => over.push(Over { placed, news }),
+                    Poll::Ready(news) => {
+                        news.iter().filter_map(News::end).for_each(|report| slip.end(report));
+                        over.push(Over { placed, news });
+                    }
                     Poll::Pending => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
                 },
                 false => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
             }
         }
+        self.journal().filed(slip, over.iter().filter_map(Over::end));
         over
     }
 
@@ -227,8 +230,9 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         going: impl Future<Output = Option<News>> + Send + 'static,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(async move {
-            let news = going.await;
-            let places = self.close(vec![Over { placed, news }], fence);
+            let over = Over { placed, news: going.await };
+            over.end().into_iter().for_each(|report| self.journal().ended(report));
+            let places = self.close(vec![over], fence);
             let next: Vec<Placed> =
                 places.iter().flat_map(|placed| self.lanes().last_slice(placed)).collect();
             self.serve(next).await;
@@ -239,11 +243,6 @@ impl<C: Clock, T: Targets> Shared<C, T> {
     fn close(&self, over: Vec<Over>, fence: Fence) -> Vec<Placed> {
         let (places, news): (Vec<Placed>, Vec<Option<News>>) =
             over.into_iter().map(|one| (one.placed, one.news)).unzip();
-        let reports = news.iter().flatten().filter_map(|news| match news {
-            News::Ended(ended) => Some(&ended.report),
-            _ => None,
-        });
-        self.journal().ended(reports);
         news.into_iter().flatten().for_each(|news| self.tell(news));
         self.flights.remove(places.iter().map(|placed| placed.run.run), fence);
         places
@@ -342,10 +341,13 @@ struct Over {
     news: Option<News>,
 }
 
-/// How many of these runs are noted together: one that must not be launched twice is noted right before its launch, for
-/// a crash between the two ends it unlaunched.
-fn together(placed: &[Placed]) -> usize {
-    let is_alone = |one: &Placed| one.run.definition.policy.delivery == Delivery::AtMostOnce;
-    let others = placed.iter().position(is_alone).unwrap_or(placed.len());
-    others.clamp(1, SLICE)
+impl Over {
+    /// How it ended, if there is anything to be said of it.
+    fn end(&self) -> Option<&Report> {
+        self.news.as_ref().and_then(News::end)
+    }
+}
+
+fn key_of(run: &Launchable) -> (RunKey, u32) {
+    (run.run, run.attempt)
 }

@@ -42,7 +42,7 @@ mod wake;
 
 pub use chance::Chance;
 pub use clock::{Clock, SystemClock, VirtualClock};
-pub use engine::{Engine, Stopped};
+pub use engine::Engine;
 pub use journal::{JournalPlace, MemoryJournal};
 pub use launch::{Cancel, Canceller, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
 pub use metrics::Metrics;
@@ -52,6 +52,7 @@ pub use spans::Spans;
 #[cfg(feature = "otel")]
 pub use spans::{Sink, Span, SpanKind};
 pub use start::StartError;
+pub use stop::Stopped;
 pub use target::{
     BadProxy, BadReach, BadRequest, CallbackError, Callbacks, Context, HostTargets, Label, PROGRAMS_MAX,
     Program, Proxy, Reach, SECRET_BYTES_MAX, STARTED_BY_KEY, TooFewFiles, Vault, VaultError, Worked, Worker,

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{
     Alive, AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
@@ -142,7 +141,7 @@ impl Membership {
 
     /// The work of others that is late, when it is time to look for it.
     pub(crate) fn sweep(&mut self, now: Timestamp) -> Option<Sweep> {
-        if self.shards == Shards::All || now < self.sweep_at || !holds(Rule::RepairSweep) {
+        if self.shards == Shards::All || now < self.sweep_at {
             return None;
         }
         self.sweep_at = now.saturating_add(self.lasts / SWEEPS).unwrap_or(Timestamp::MAX);

@@ -47,6 +47,16 @@ pub(crate) enum News {
     Close,
 }
 
+impl News {
+    /// The end that it tells of.
+    pub(crate) fn end(&self) -> Option<&Report> {
+        match self {
+            Self::Ended(ended) => Some(&ended.report),
+            _ => None,
+        }
+    }
+}
+
 /// An end, with what the log says of it.
 #[derive(Debug)]
 pub(crate) struct Ended {

@@ -1,4 +1,4 @@
-//! The end of an engine: what runs may end, and what was not launched is handed back.
+//! The end of an engine: nothing more is admitted, what runs may end, the rest is handed back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,11 +6,20 @@ use std::time::Duration;
 use punctual_store::{BATCH_MAX, Launchable, Store};
 use tracing::{info, warn};
 
-use crate::engine::Stopped;
+use crate::Clock;
+use crate::engine::Engine;
 use crate::launch::{Targets, Why};
 use crate::membership::Beat;
 use crate::recover::held;
-use crate::{Clock, Engine};
+
+/// How a stop went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// Runs that had not ended; the next start finds them in doubt.
+    pub left_in_flight: usize,
+    /// Runs that were admitted and not launched; whoever takes them up launches them.
+    pub handed_back: usize,
+}
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Admits nothing more, lets what runs end, hands back what was not launched.

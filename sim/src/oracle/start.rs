@@ -117,8 +117,19 @@ impl Oracle {
         let deadline = present.policy.start_deadline.filter(|_| seen.origin != Origin::Manual);
         let late = moment.db.duration_since(seen.fire_at);
         let since = moment.db.duration_since(run.scheduled_for);
-        if deadline.is_some_and(|limit| since > limit + self.rhythm.late_max()) {
+        // A decision may be on its way to the database for as long as its lease holds.
+        let on_its_way = self.rhythm.lease + self.rhythm.late_max();
+        if deadline.is_some_and(|limit| since > limit + on_its_way) {
             wrong.push(format!("6: it starts {} s after its tick, past its start deadline", since.as_secs()));
+        }
+        let decided = enqueued_at(run).map(|at| at.duration_since(run.scheduled_for));
+        if let (Some(limit), Some(decided)) = (deadline, decided)
+            && decided > limit + self.rhythm.early_max()
+        {
+            wrong.push(format!(
+                "6: it was let start {} ms after its tick, past its start deadline",
+                decided.as_millis()
+            ));
         }
         let is_plain = seen.status == RunStatus::Scheduled && run.waited.is_none();
         if is_plain && self.is_calm(moment) && late > self.rhythm.late_max() {

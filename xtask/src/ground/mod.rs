@@ -5,6 +5,8 @@
 mod apt;
 pub(crate) mod postgres;
 
+pub(crate) use apt::install;
+
 use std::path::{Path, PathBuf};
 
 use crate::check::Pace;
@@ -72,6 +74,24 @@ pub(crate) fn faketime() -> Result<PathBuf, Failure> {
     }
     library()
         .ok_or_else(|| Failure::new("there is no `libfaketimeMT.so.1`", "install the package `libfaketime`"))
+}
+
+/// A machine that counts the instructions of a program; it is installed if it is missing.
+pub(crate) fn valgrind() -> Result<(), Failure> {
+    provide_program("valgrind", "valgrind")
+}
+
+/// Installs a package if a program of it is missing.
+pub(crate) fn provide_program(program: &str, package: &str) -> Result<(), Failure> {
+    if found(program).is_none() {
+        apt::install(&[package])?;
+    }
+    match found(program) {
+        Some(_) => Ok(()),
+        None => {
+            Err(Failure::new(format!("there is no `{program}`"), format!("install the package `{package}`")))
+        }
+    }
 }
 
 /// Where Debian keeps it: in a folder of the architecture.

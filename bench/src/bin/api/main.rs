@@ -2,12 +2,13 @@
 //!
 //! `api PROGRAM [SECONDS]`: `cargo xtask bench api` builds both and runs it. It starts the program on a new SQLite file, lets
 //! the schedules begin, asks over 16 connections of its own that are kept open, and reads from the ledger how late the
-//! runs of that time were admitted. It prints figures and asserts none; an answer that is not the expected one ends it.
+//! runs of that time were admitted. `api PROGRAM register` measures creates alone, on both databases. It prints figures and asserts none; an answer that is not the expected one ends it.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 mod line;
+mod register;
 mod server;
 
 use std::process::ExitCode;
@@ -49,8 +50,11 @@ async fn main() -> ExitCode {
 
 async fn run(words: &[String]) -> Result<(), Failure> {
     let [program, rest @ ..] = words else { return Err("api PROGRAM [SECONDS]".into()) };
+    if let Some(("register", rest)) = rest.split_first().map(|(word, rest)| (word.as_str(), rest)) {
+        return register::run(program, rest).await;
+    }
     let seconds = rest.first().map_or(Ok(15), |text| text.parse())?;
-    let server = Server::start(program)?;
+    let server = Server::start(program, None)?;
     prepare(&server).await?;
     tokio::time::sleep(PAUSE).await;
     measure(&server, "fires alone", seconds, |_| Kind::Idle).await?;

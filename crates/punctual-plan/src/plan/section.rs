@@ -34,15 +34,16 @@ impl<'a> Sections<'a> {
     /// Adds ticks, joining neighbours of the same end.
     pub(super) fn add(&mut self, stretch: &TickStretch, end: NonFire) {
         let timing = self.timing;
+        let count = if holds(Rule::ExactRanges) { stretch.count } else { 1 };
         let is_next =
             |range: &&mut Range| range.end == end && timing.planned_after(range.last) == Some(stretch.first);
         match self.ranges.last_mut().filter(is_next) {
             Some(range) => {
                 range.last = stretch.last;
-                range.count += if holds(Rule::ExactRanges) { stretch.count } else { 1 };
+                range.count += count;
             }
             None => {
-                let TickStretch { first, last, count, .. } = *stretch;
+                let TickStretch { first, last, .. } = *stretch;
                 self.ranges.push(Range { first, last, count, end });
             }
         }

@@ -142,6 +142,19 @@ pub async fn a_wait_ends_at_its_deadline<B: Backend>(backend: &B) {
     assert!(status.starts_with("skipped/"), "{status}");
 }
 
+/// What is looked at only after its start deadline is not started any more.
+pub async fn nothing_starts_after_its_deadline<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| {
+        policy.start_deadline = Some(seconds(5));
+        policy.catch_up = CatchUp::RunAll;
+    });
+    stage.create(schedule, at("10:00:05")).await;
+    let late = stage.admit(at("10:00:27")).await[0];
+    let status = stage.status(late).await;
+    assert!(status.ends_with("/start_deadline"), "{status}");
+}
+
 /// A tick waits for the tick of the schedule it depends on, and starts when that succeeded.
 pub async fn a_dependent_tick_waits_for_its_upstream<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

@@ -256,6 +256,31 @@ pub async fn a_backfill_stands_beside_the_tick<B: Backend>(backend: &B) {
     assert_eq!(stage.row("one").await.state.counters.admitted, 1, "it is no tick");
 }
 
+/// A backfill that is sent again is the same run.
+pub async fn a_backfill_that_is_sent_again_is_one_run<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let key = stage.create(cron("one", "1 10 * * *"), at("10:00:05")).await;
+    stage.run_due(at("10:01:00")).await;
+    for now in [at("10:30:00"), at("10:31:00")] {
+        let mut wish = stage.wish(key, "again", now);
+        if let Write::Trigger { origin, scheduled_for, .. } = &mut wish.write {
+            (*origin, *scheduled_for) = (punctual_plan::Origin::Backfill, at("10:01:00"));
+        }
+        stage.write(wish).await;
+    }
+    assert_eq!(stage.ledger("one").await, "10:01:00 success | 10:01:00 scheduled");
+}
+
+/// A request that is sent again, however much later, gets the run that it got first.
+pub async fn a_request_that_is_sent_again_later_gets_its_first_run<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let key = stage.create(cron("one", "1 12 * * *"), at("10:00:05")).await;
+    let first = stage.trigger(key, "the same", at("10:00:10")).await;
+    let again = stage.write(stage.wish(key, "the same", at("10:30:00"))).await;
+    assert_eq!(stage.runs("one").await.len(), 1, "{again:?}");
+    assert_eq!(stage.admit(at("10:30:00")).await, [first]);
+}
+
 /// What a schedule refers to is known while it lives.
 pub async fn what_is_used_is_known<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
@@ -319,4 +344,11 @@ pub async fn a_tick_that_was_skipped_early_is_not_planned_again<B: Backend>(back
     stage.admit(run.fire_at).await;
     assert_eq!(stage.status(run.key).await, "skipped/overlap");
     assert_eq!(stage.row(name).await.launched_through, Some(run.scheduled_for));
+    let edit = stage.edit(name, cron(name, "*/20 * * * * *"), run.fire_at).await;
+    stage.write(edit).await;
+    let rows = stage.runs(name).await;
+    let of_the_tick = rows.iter().filter(|row| row.run.scheduled_for == run.scheduled_for);
+    assert_eq!(of_the_tick.count(), 1, "the next version begins after it");
+    assert!(stage.plans(run.fire_at).await.is_empty());
+    assert!(stage.row(name).await.state.cursor.planned_through >= run.scheduled_for);
 }

@@ -57,8 +57,31 @@ pub trait Backend: Sync {
 #[macro_export]
 macro_rules! conformance {
     ($backend:expr) => {
-        $crate::conformance! {
-            @each $backend;
+        $crate::behaviours!([$crate::conformance] @each $backend);
+    };
+    (@each $backend:expr; $($group:ident { $($name:ident,)+ })+) => {
+        $(
+            mod $group {
+                #[allow(unused_imports)]
+                use super::*;
+
+                $(
+                    #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                    async fn $name() {
+                        $crate::conformance::$group::$name(&$backend).await;
+                    }
+                )+
+            }
+        )+
+    };
+}
+
+/// Gives every behaviour, by its group, to another macro, after what that macro wants to have before them.
+#[macro_export]
+macro_rules! behaviours {
+    ([$($then:tt)+] $($before:tt)*) => {
+        $($then)+! {
+            $($before)*;
             plan {
                 a_created_schedule_has_its_first_window_armed,
                 a_schedule_without_a_plan_is_left_to_the_planner,
@@ -93,6 +116,7 @@ macro_rules! conformance {
                 a_late_tick_beyond_the_pace_fires_later,
                 a_queued_tick_waits_and_is_woken,
                 a_wait_ends_at_its_deadline,
+                nothing_starts_after_its_deadline,
                 a_dependent_tick_waits_for_its_upstream,
                 a_failed_upstream_ends_the_wait,
                 an_absent_upstream_skips_the_tick,
@@ -195,6 +219,8 @@ macro_rules! conformance {
                 a_manual_run_survives_an_edit,
                 open_rows_are_those_that_may_still_start,
                 a_tick_that_was_skipped_early_is_not_planned_again,
+                a_backfill_that_is_sent_again_is_one_run,
+                a_request_that_is_sent_again_later_gets_its_first_run,
             }
             node {
                 each_join_raises_the_fence,
@@ -317,20 +343,5 @@ macro_rules! conformance {
                 the_ledger_is_the_simulated_one,
             }
         }
-    };
-    (@each $backend:expr; $($group:ident { $($name:ident,)+ })+) => {
-        $(
-            mod $group {
-                #[allow(unused_imports)]
-                use super::*;
-
-                $(
-                    #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
-                    async fn $name() {
-                        $crate::conformance::$group::$name(&$backend).await;
-                    }
-                )+
-            }
-        )+
     };
 }

@@ -63,7 +63,11 @@ pub async fn a_plan_of_an_older_version_is_stale<B: Backend>(backend: &B) {
     let edit = stage.edit("one", cron("one", "*/15 * * * * *"), at("10:00:50")).await;
     stage.write(edit).await;
     let ledger = stage.ledger("one").await;
+    let mut again = plans.clone();
     assert_eq!(stage.commit(plans, at("10:00:50")).await, [Commit::Stale]);
+    // The version is enough, wherever the cursor stands.
+    again[0].from = stage.row("one").await.state.cursor;
+    assert_eq!(stage.commit(again, at("10:00:50")).await, [Commit::Stale]);
     assert_eq!(stage.ledger("one").await, ledger);
 }
 
@@ -74,7 +78,11 @@ pub async fn a_plan_of_a_paused_schedule_is_stale<B: Backend>(backend: &B) {
     let plans = stage.plans(at("10:00:50")).await;
     let pause = stage.pause("one", at("10:00:50")).await;
     stage.write(pause).await;
+    let mut again = plans.clone();
     assert_eq!(stage.commit(plans, at("10:00:50")).await, [Commit::Stale]);
+    // The pause is enough, wherever the cursor stands.
+    again[0].from = stage.row("one").await.state.cursor;
+    assert_eq!(stage.commit(again, at("10:00:50")).await, [Commit::Stale]);
     assert!(stage.plans(at("11:00:00")).await.is_empty(), "a paused schedule is not plannable");
 }
 

@@ -307,7 +307,7 @@ impl Data {
         self.change_state(schedule, |state| {
             state.spent_at = Some(now);
             state.next_tick = None;
-            state.plan_at = None;
+            state.plan_at = state.plan_at.filter(|_| !state.is_spent());
         });
     }
 

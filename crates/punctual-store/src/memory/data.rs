@@ -341,8 +341,9 @@ impl Data {
 
 pub(super) fn identity(record: &RunRecord) -> Identity {
     let is_beside = record.origin != Origin::Backfill || holds(Rule::BackfillBeside);
-    let origin = if is_beside { record.origin } else { Origin::Tick };
-    (record.scheduled_for, record.org, record.schedule, origin.name(), record.nonce.clone())
+    let (origin, nonce) =
+        if is_beside { (record.origin, record.nonce.clone()) } else { (Origin::Tick, String::new()) };
+    (record.scheduled_for, record.org, record.schedule, origin.name(), nonce)
 }
 
 /// The place of a run that workers may take.

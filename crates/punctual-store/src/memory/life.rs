@@ -166,7 +166,7 @@ impl Data {
             state.cursor.planned_through = to_microsecond(plan.cursor.planned_through);
             state.cursor.decided_through = to_microsecond(plan.cursor.decided_through);
             state.next_tick = plan.next_tick;
-            let plans = state.status.is_active() && state.spent_at.is_none();
+            let plans = state.status.is_active() && !state.is_spent();
             state.plan_at = plan_at.filter(|_| plans).map(to_microsecond);
         });
     }

@@ -24,7 +24,8 @@ impl Ask {
     pub(super) fn covers(&self, shard: u16) -> bool {
         match &self.whose {
             Whose::Own(Shards::Some(shards)) => shards.binary_search(&shard).is_ok(),
-            Whose::Own(Shards::All) | Whose::Late(_) => true,
+            Whose::Own(Shards::All) => true,
+            Whose::Late(_) => holds(Rule::RepairSweep),
         }
     }
 }
@@ -52,7 +53,7 @@ impl Data {
     pub(super) fn decidable(&self, now: Timestamp, schedules: &[ScheduleKey]) -> PlannableBatch {
         let mut batch = PlannableBatch::default();
         let is_active = |schedule: &&ScheduleKey| {
-            let state = self.states.get(schedule).filter(|state| state.spent_at.is_none());
+            let state = self.states.get(schedule).filter(|state| !state.is_spent());
             let is_living = self.schedules.get(schedule).is_some_and(|one| one.deleted_at.is_none());
             is_living && state.is_some_and(|state| state.status.is_active())
         };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
     Anchors, Breaker, Counters, Cursor, Fence, NonFire, Object, OrgKey, Origin, Reason, RunKey, RunStatus,
     Schedule, ScheduleId, ScheduleKey, State, Status, Trace, Waiting,
@@ -114,6 +115,11 @@ pub(super) struct StateRecord {
 }
 
 impl StateRecord {
+    /// Whether its runs are used up, so that nothing more is planned.
+    pub(super) fn is_spent(&self) -> bool {
+        self.spent_at.is_some() && holds(Rule::SpentPlansNothing)
+    }
+
     pub(super) fn state(&self) -> State {
         State {
             status: self.status.clone(),
