@@ -2,7 +2,7 @@
 //!
 //! [`story`] makes a story of a seed: schedules of every kind and policy, and everything that will be done to them and to
 //! the nodes. [`tell`] lets it happen to production planners, engines and stores on one thread, in no time, while an
-//! [`Oracle`] that shares no code with the planner looks at each row as it is written. A story that fails is [`shrink`]ed.
+//! oracle that shares no code with the planner looks at each row as it is written. A story that fails is [`shrink`]ed.
 //!
 //! Invariants: the seed decides everything; nothing here replaces code of the product but its targets, its clocks and the
 //! line to its database.

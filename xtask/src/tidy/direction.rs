@@ -79,12 +79,13 @@ mod tests {
         check_use("punctual-plan", "punctual-time", "");
         check_use("punctual", "punctual-time", "");
         check_use("punctual-store", "rusqlite", "");
-        check_use("sim", "punctual", "");
+        check_use("punctual-sim", "punctual", "");
         let wrong =
             format!("Cargo.toml:1: `punctual-time` depends on `punctual-plan`, but the direction is {line}");
         check_use("punctual-time", "punctual-plan", &wrong);
-        let wrong = format!("Cargo.toml:1: `punctual-engine` depends on `sim`, but the direction is {line}");
-        check_use("punctual-engine", "sim", &wrong);
+        let wrong =
+            format!("Cargo.toml:1: `punctual-engine` depends on `punctual-sim`, but the direction is {line}");
+        check_use("punctual-engine", "punctual-sim", &wrong);
     }
 
     #[test]
