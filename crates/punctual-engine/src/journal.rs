@@ -83,6 +83,8 @@ pub(crate) struct Journal {
     fences: BTreeSet<Fence>,
     /// Of them, those under which runs of others may be held of which it knows nothing.
     mixed: BTreeSet<Fence>,
+    /// What is to be forgotten when it is known what was taken up: a list of that may be older than these ends.
+    forgettable: Vec<(RunKey, u32)>,
 }
 
 impl Journal {
@@ -92,7 +94,7 @@ impl Journal {
         let (fences, mixed) = read_fences(&text);
         let open = read(&text);
         let unsettled = open.values().filter(|known| matches!(known, Known::Ended { .. })).count();
-        Ok(Self { pen, unwritten: String::new(), open, unsettled, fences, mixed })
+        Ok(Self { pen, unwritten: String::new(), open, unsettled, fences, mixed, forgettable: Vec::new() })
     }
 
     /// What is known of an attempt.
@@ -119,7 +121,12 @@ impl Journal {
     /// Notes that whatever was taken up is settled, or known not to have been launched.
     pub(crate) fn took(&mut self) -> io::Result<()> {
         let Some(present) = self.fences.last().copied() else { return Ok(()) };
-        if self.mixed.remove(&present) { self.append("U\n") } else { Ok(()) }
+        if !self.mixed.remove(&present) {
+            return Ok(());
+        }
+        let forgettable = std::mem::take(&mut self.forgettable);
+        self.settled(&forgettable)?;
+        self.append("U\n")
     }
 
     /// The leases that it speaks for.
@@ -166,8 +173,12 @@ impl Journal {
         if self.unwritten.is_empty() { Ok(()) } else { self.append("") }
     }
 
-    /// Forgets attempts whose end is in the ledger.
+    /// Forgets attempts whose end is in the ledger; later, while others' are taken up: one of them may be among those.
     pub(crate) fn settled(&mut self, attempts: &[(RunKey, u32)]) -> io::Result<()> {
+        if self.fences.last().is_some_and(|present| self.mixed.contains(present)) {
+            self.forgettable.extend_from_slice(attempts);
+            return Ok(());
+        }
         for attempt in attempts {
             let before = self.open.remove(attempt);
             self.unsettled -= usize::from(matches!(before, Some(Known::Ended { .. })));
@@ -181,6 +192,7 @@ impl Journal {
         self.unsettled = 0;
         self.fences = BTreeSet::from([fence]);
         self.mixed.clear();
+        self.forgettable.clear();
         self.rewrite()
     }
 
@@ -346,6 +358,23 @@ mod tests {
         let journal = Journal::open(&place).unwrap();
         assert!(!journal.is_of(Fence(4)) && journal.is_of(Fence(7)));
         assert_eq!(journal.fences().collect::<Vec<_>>(), [Fence(4), Fence(7)]);
+    }
+
+    #[test]
+    fn nothing_is_forgotten_while_what_others_left_is_taken_up() {
+        let mut journal = Journal::open(&JournalPlace::Memory(MemoryJournal::default())).unwrap();
+        journal.begin(Fence(4)).unwrap();
+        launch(&mut journal, RunKey(1));
+        journal.joined(Fence(7)).unwrap();
+        journal.taking().unwrap();
+        journal.settled(&[(RunKey(1), 1)]).unwrap();
+        assert_eq!(
+            journal.known(RunKey(1), 1),
+            Some(&Known::Launched),
+            "it may be on the list of the left ones"
+        );
+        journal.took().unwrap();
+        assert_eq!(journal.known(RunKey(1), 1), None);
     }
 
     #[test]
