@@ -84,7 +84,7 @@ pub(crate) struct Journal {
     /// Of them, those under which runs of others may be held of which it knows nothing.
     mixed: BTreeSet<Fence>,
     /// What is to be forgotten when it is known what was taken up: a list of that may be older than these ends.
-    forgettable: Vec<(RunKey, u32)>,
+    forgettable: BTreeSet<(RunKey, u32)>,
 }
 
 impl Journal {
@@ -94,7 +94,15 @@ impl Journal {
         let (fences, mixed) = read_fences(&text);
         let open = read(&text);
         let unsettled = open.values().filter(|known| matches!(known, Known::Ended { .. })).count();
-        Ok(Self { pen, unwritten: String::new(), open, unsettled, fences, mixed, forgettable: Vec::new() })
+        Ok(Self {
+            pen,
+            unwritten: String::new(),
+            open,
+            unsettled,
+            fences,
+            mixed,
+            forgettable: BTreeSet::new(),
+        })
     }
 
     /// What is known of an attempt.
@@ -124,8 +132,9 @@ impl Journal {
         if !self.mixed.remove(&present) {
             return Ok(());
         }
-        let forgettable = std::mem::take(&mut self.forgettable);
-        self.settled(&forgettable)?;
+        for attempt in std::mem::take(&mut self.forgettable) {
+            self.open.remove(&attempt);
+        }
         self.append("U\n")
     }
 
@@ -143,7 +152,10 @@ impl Journal {
 
     /// Notes that attempts are about to be launched. Each is written with what is given back, right before its launch.
     pub(crate) fn launching(&mut self, attempts: impl Iterator<Item = (RunKey, u32)>) -> Slip {
-        self.open.extend(attempts.map(|attempt| (attempt, Known::Launched)));
+        for attempt in attempts {
+            self.forgettable.remove(&attempt);
+            self.open.insert(attempt, Known::Launched);
+        }
         Slip::new(self.pen.clone(), std::mem::take(&mut self.unwritten))
     }
 
@@ -175,13 +187,15 @@ impl Journal {
 
     /// Forgets attempts whose end is in the ledger; later, while others' are taken up: one of them may be among those.
     pub(crate) fn settled(&mut self, attempts: &[(RunKey, u32)]) -> io::Result<()> {
-        if self.fences.last().is_some_and(|present| self.mixed.contains(present)) {
-            self.forgettable.extend_from_slice(attempts);
-            return Ok(());
-        }
+        let is_later = self.fences.last().is_some_and(|present| self.mixed.contains(present));
         for attempt in attempts {
-            let before = self.open.remove(attempt);
-            self.unsettled -= usize::from(matches!(before, Some(Known::Ended { .. })));
+            if is_later && !self.forgettable.insert(*attempt) {
+                continue;
+            }
+            self.unsettled -= usize::from(matches!(self.open.get(attempt), Some(Known::Ended { .. })));
+            if !is_later {
+                self.open.remove(attempt);
+            }
         }
         if self.pen.bytes() > BYTES_MAX { self.rewrite() } else { Ok(()) }
     }

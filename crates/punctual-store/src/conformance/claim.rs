@@ -268,6 +268,20 @@ pub async fn a_limit_may_skip_instead<B: Backend>(backend: &B) {
     assert_eq!(stage.status(runs[1]).await, "skipped/org_limit");
 }
 
+/// A lane is taken as long as a run of it is in flight, also one whose schedule is gone.
+pub async fn a_lane_is_held_by_a_run_whose_schedule_is_gone<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let shared = |name, spec| cron(name, spec).policy(|policy| policy.lane = Some("lane".to_owned()));
+    stage.create(shared("one", "20 0 10 * * *"), at("09:59:55")).await;
+    stage.create(shared("two", "40 0 10 * * *"), at("09:59:55")).await;
+    let run = stage.admit(at("10:00:20")).await[0];
+    let deletion = stage.deletion("one", at("10:00:25")).await;
+    stage.write(deletion).await;
+    let next = stage.admit(at("10:00:40")).await[0];
+    assert_eq!(stage.status(next).await, "skipped/overlap");
+    assert_eq!(stage.settle(run, Outcome::Succeeded, at("10:00:45")).await.commit, Commit::Done);
+}
+
 /// `max_runs` is counted in the transaction that admits.
 pub async fn max_runs_is_never_exceeded<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

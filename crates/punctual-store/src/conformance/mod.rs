@@ -147,6 +147,7 @@ macro_rules! behaviours {
                 a_held_guard_skips_the_tick,
                 a_shared_lane_is_held_by_one_run,
                 a_shared_lane_is_not_taken_twice,
+                a_lane_is_held_by_a_run_whose_schedule_is_gone,
                 a_breaker_has_a_single_probe,
                 a_probe_is_not_taken_twice,
                 every_move_of_a_breaker_is_told_alike,

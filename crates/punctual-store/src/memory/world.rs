@@ -85,6 +85,12 @@ impl Data {
                 waiting.push((*since, run.scheduled_for, key));
             }
         }
+        // Whoever has it may be of a schedule that is gone, or that has left the lane since.
+        let holder = match lane {
+            Lane::Schedule(_) => None,
+            Lane::Shared(org, name) => self.lanes.get(&(*org, name.clone())),
+        };
+        in_flight.extend(holder.filter(|holder| !in_flight.contains(holder)));
         in_flight.sort_unstable();
         waiting.sort_unstable();
         Traffic { in_flight, waiting: waiting.into_iter().map(|(.., run)| run).collect() }
