@@ -189,10 +189,13 @@ impl Journal {
     pub(crate) fn settled(&mut self, attempts: &[(RunKey, u32)]) -> io::Result<()> {
         let is_later = self.fences.last().is_some_and(|present| self.mixed.contains(present));
         for attempt in attempts {
-            if is_later && !self.forgettable.insert(*attempt) {
-                continue;
-            }
-            self.unsettled -= usize::from(matches!(self.open.get(attempt), Some(Known::Ended { .. })));
+            // Each is counted once, whoever says it again.
+            let is_new = match is_later {
+                true => self.forgettable.insert(*attempt),
+                false => !self.forgettable.remove(attempt),
+            };
+            let is_ended = matches!(self.open.get(attempt), Some(Known::Ended { .. }));
+            self.unsettled -= usize::from(is_new && is_ended);
             if !is_later {
                 self.open.remove(attempt);
             }

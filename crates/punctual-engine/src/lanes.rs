@@ -21,8 +21,7 @@ pub(crate) const RESERVE: usize = 100;
 /// Runs that wait for a place in all. Beyond it only what finds a place at once is admitted.
 pub(crate) const WAITING_MAX: usize = 200_000;
 
-/// Runs that one task launches one after the other, noted with one `write` before the first of them. A crash leaves all
-/// of them in doubt, so they are few: this many cost a twentieth of the time that a `write` for each would.
+/// Runs that one task launches one after the other: their flights and places are dealt with together.
 pub(crate) const SLICE: usize = 16;
 
 /// What finds its lane full is looked at again after this long, and behind all that found it full before.

@@ -16,7 +16,7 @@ use tracing::debug;
 
 use crate::crew::Crew;
 use crate::flights::{Flight, Flights};
-use crate::journal::Journal;
+use crate::journal::{Journal, Slip};
 use crate::lanes::{LaneKey, Lanes, Placed, SLICE};
 use crate::launch::{Finished, Launch, Launched, OnStart, Targets, Why};
 use crate::lease::Lease;
@@ -199,27 +199,44 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 over.push(Over { placed, news: None });
                 continue;
             };
-            let noted = match holds(Rule::JournalBeforeLaunch) {
-                true => slip.launch(key_of(&placed.run)).map_err(|error| error.to_string()),
-                false => Ok(()),
-            };
+            // Whoever would have to wait for slow ones has a task of its own, and is noted there.
+            if begun.elapsed() >= SLICE_TIME_MAX {
+                let going = Arc::clone(self).attempt_alone(Arc::clone(&placed.run), fence, flight);
+                self.spawn(Arc::clone(self).go_on(placed, fence, going));
+                continue;
+            }
+            let noted = noted(&mut slip, &placed.run);
             let attempt = Attempt { run: Arc::clone(&placed.run), fence, flight, noted };
             let mut going = Box::pin(Arc::clone(self).attempt(attempt));
-            // Most closures end at once; whatever does not, or has to wait for slow ones, has a task of its own.
+            // Most closures end at once; whatever does not goes on in a task of its own.
             let look = |context: &mut std::task::Context<'_>| Poll::Ready(going.as_mut().poll(context));
-            match begun.elapsed() < SLICE_TIME_MAX {
-                true => match std::future::poll_fn(look).await {
-                    Poll::Ready(news) => {
-                        news.iter().filter_map(News::end).for_each(|report| slip.end(report));
-                        over.push(Over { placed, news });
-                    }
-                    Poll::Pending => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
-                },
-                false => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
+            match std::future::poll_fn(look).await {
+                Poll::Ready(news) => {
+                    news.iter().filter_map(News::end).for_each(|report| slip.end(report));
+                    over.push(Over { placed, news });
+                }
+                Poll::Pending => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
             }
         }
         self.journal().filed(slip, over.iter().filter_map(Over::end));
         over
+    }
+
+    /// Notes a run by itself, and launches it.
+    async fn attempt_alone(
+        self: Arc<Self>,
+        run: Arc<Launchable>,
+        fence: Fence,
+        flight: Flight,
+    ) -> Option<News> {
+        let noted = {
+            let mut journal = self.journal();
+            let mut slip = journal.launching(std::iter::once(key_of(&run)));
+            let noted = noted(&mut slip, &run);
+            journal.filed(slip, std::iter::empty());
+            noted
+        };
+        self.attempt(Attempt { run, fence, flight, noted }).await
     }
 
     /// Waits for the end of a run, and then launches whatever has its place next. Boxed, for that may be this again.
@@ -346,6 +363,14 @@ impl Over {
     fn end(&self) -> Option<&Report> {
         self.news.as_ref().and_then(News::end)
     }
+}
+
+/// Writes that a run is about to be launched; what is wrong, if that cannot be written.
+fn noted(slip: &mut Slip, run: &Launchable) -> Result<(), String> {
+    if !holds(Rule::JournalBeforeLaunch) {
+        return Ok(());
+    }
+    slip.launch(key_of(run)).map_err(|error| error.to_string())
 }
 
 fn key_of(run: &Launchable) -> (RunKey, u32) {
