@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, World, admit};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{
     AdmitCommit, Ahead, Batch, Commit, DueBatch, DueRow, Error, Expired, Launchable, Moment, Store,
 };
@@ -187,7 +188,9 @@ impl Admitter {
             return Ok(admitted);
         }
         let Judged { commits, begun } = self.judge(rows, world);
+        pass(FailPoint::AdmitBeforeCommit);
         let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
+        pass(FailPoint::AdmitAfterCommit);
         for ((one, commit), beginning) in commits.into_iter().zip(done).zip(begun) {
             if commit == Commit::Done || !holds(Rule::LaunchAfterCommit) {
                 self.told(&one, now, beginning);
@@ -289,7 +292,9 @@ impl Caller {
         let Batch { fence, now, .. } = batch;
         let Mustered { ahead, begun, launches, is_cancelling, .. } = mustered;
         let sent = self.sender.repeat(batch, |batch| store.admit_ahead(batch, ahead.clone()));
+        pass(FailPoint::AheadBeforeCommit);
         let Some(done) = sent.await? else { return Ok(None) };
+        pass(FailPoint::AheadAfterCommit);
         let is_done =
             |(launch, commit): (Option<Arc<Launchable>>, &Commit)| launch.filter(|_| *commit == Commit::Done);
         let mut launches: Vec<Arc<Launchable>> =

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Error, Retention, Scope, Store};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
@@ -73,11 +74,13 @@ impl<S: Store, C: Clock> Duties<S, C> {
     /// Messages and events in their order; whether more events wait for their seal.
     async fn order(&self) -> Result<bool, Error> {
         let placed = self.store.sequence_outbox().await?;
+        pass(FailPoint::OutboxOrdered);
         self.metrics.outbox_sequenced.add(placed);
         if placed > 0 {
             self.pulse.tell();
         }
         let sealed = self.store.seal_audit(SEAL_MAX).await?;
+        pass(FailPoint::AuditSealed);
         let unsealed: u64 = sealed.iter().map(|org| org.unsealed).sum();
         self.metrics.audit_unsealed.set(usize::try_from(unsealed).unwrap_or(usize::MAX));
         Ok(unsealed > 0)
@@ -87,7 +90,9 @@ impl<S: Store, C: Clock> Duties<S, C> {
     async fn retain(&self) -> Result<bool, Error> {
         let retention = self.tuning.borrow().retention;
         let step = Retention { limit: retention.limit.min(RETAIN_MAX), ..retention };
+        pass(FailPoint::RetainBefore);
         let retained = self.store.retain(step, self.time.now()).await?;
+        pass(FailPoint::RetainAfter);
         if retained.runs + retained.events > 0 {
             debug!(runs = retained.runs, events = retained.events, "retention");
         }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Batch, BatchId, Error, Store};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
@@ -59,6 +60,7 @@ impl<S: Store, C: Clock> Kept<S, C> {
     async fn keep(self, mustered: Mustered) -> Result<Option<CalledUp>, Error> {
         let Self { store, time, caller, batch, unwanted } = self;
         store.hold(batch, mustered.ahead()).await?;
+        pass(FailPoint::HeldBeforeInstant);
         while time.now() < batch.now {
             let left = Duration::try_from(batch.now.duration_since(time.now())).unwrap_or(Duration::ZERO);
             let is_unwanted = tokio::time::timeout(left.min(LOOK_EVERY), unwanted.notified()).await.is_ok();

@@ -9,6 +9,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence, Outcome, Room, RunKey};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -285,6 +286,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             // What cannot be noted is not launched: a restart could not tell whether it was.
             Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")).into(),
         };
+        pass(FailPoint::LaunchEnded);
         let at = self.time.now();
         self.settings.spans.launched((&*run).into(), Stretch { from, to: at.max(from) }, launched.outcome());
         let finished = match launched {
@@ -325,6 +327,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
     ) -> OnStart {
         let (shared, started, fire_at) = (Arc::clone(self), (run.run, run.attempt), run.fire_at);
         OnStart::new(move || {
+            pass(FailPoint::LaunchStarted);
             let now = shared.time.now();
             *at.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
             shared.metrics.drift.observe(now.duration_since(fire_at));
@@ -367,12 +370,50 @@ impl Over {
 
 /// Writes that a run is about to be launched; what is wrong, if that cannot be written.
 fn noted(slip: &mut Slip, run: &Launchable) -> Result<(), String> {
-    if !holds(Rule::JournalBeforeLaunch) {
+    // A message is in the outbox since its admission: nobody asks the journal for it, and where that cannot be written it
+    // would only be sent again.
+    let is_message = matches!(run.definition.target.action, Action::Message { .. });
+    if is_message || !holds(Rule::JournalBeforeLaunch) {
         return Ok(());
     }
-    slip.launch(key_of(run)).map_err(|error| error.to_string())
+    pass(FailPoint::LaunchBeforeNote);
+    slip.launch(key_of(run)).map_err(|error| error.to_string())?;
+    pass(FailPoint::LaunchAfterNote);
+    Ok(())
 }
 
 fn key_of(run: &Launchable) -> (RunKey, u32) {
     (run.run, run.attempt)
+}
+
+#[cfg(test)]
+mod tests {
+    use punctual_plan::{Object, Origin, Schedule, ScheduleId, ScheduleKey};
+    use punctual_time::{Cron, Timing, Zone};
+
+    use super::*;
+
+    #[test]
+    fn where_the_journal_cannot_be_written_messages_alone_are_launched() {
+        let check = |action: Action, expected: bool| {
+            let timing = Timing::new("* * * * *".parse::<Cron>().unwrap(), Zone::utc());
+            let definition = Schedule::new(ScheduleId(uuid::Uuid::from_u128(1)), "one", timing, action);
+            let run = Launchable {
+                run: RunKey(1),
+                schedule: ScheduleKey(1),
+                org: punctual_plan::OrgKey(1),
+                definition: Arc::new(definition),
+                origin: Origin::Tick,
+                nonce: String::new(),
+                scheduled_for: Timestamp::UNIX_EPOCH,
+                fire_at: Timestamp::UNIX_EPOCH,
+                attempt: 1,
+                trace: None,
+                token: None,
+            };
+            assert_eq!(noted(&mut Slip::full(), &run).is_ok(), expected);
+        };
+        check(Action::Message { message: Object::new() }, true);
+        check(Action::Callback { task: "one".to_owned() }, false);
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Action, Fence, Outcome};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{
     Alive, AttemptToken, BATCH_MAX, Error, Joined, Launchable, Node, Orphan, Report, Shards, Store, Whose,
 };
@@ -157,8 +158,10 @@ impl Membership {
         self.beat_at = now.saturating_add(self.lasts / BEATS).unwrap_or(Timestamp::MAX);
         let asked = Moment::of(time.clock());
         let fence = self.lease.fence();
+        pass(FailPoint::BeatBefore);
         match store.heartbeat(Alive { fence, ahead: time.ahead() }).await {
             Ok(heartbeat) => {
+                pass(FailPoint::BeatAfter);
                 let lasts = heartbeat.lease_until.duration_since(heartbeat.now);
                 self.lease.renew(fence, asked, lasts);
                 self.beat_at = now.saturating_add(lasts / BEATS).unwrap_or(Timestamp::MAX);
@@ -223,6 +226,7 @@ impl Membership {
             self.is_blind |= matches!(more, Err(Error::Unanswered { .. }));
             let more = more?;
             let is_last = more.len() < BATCH_MAX;
+            pass(FailPoint::TakeUpTaken);
             // Judged once and at once: the journal forgets what the settler is told of. What cannot be settled now is
             // settled the next time.
             self.judge(more, fence, now);

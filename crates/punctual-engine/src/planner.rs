@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{Pace, Plan, ScheduleKey, Window, plan};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, PlannableBatch, Store, Whose};
 use tracing::debug;
 
@@ -67,7 +68,9 @@ impl Planner {
         }
         let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
         let fence = self.lease.fence();
+        pass(FailPoint::PlanBeforeCommit);
         let commits = self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
+        pass(FailPoint::PlanAfterCommit);
         let done = plans.iter().zip(&commits).filter(|(_, commit)| **commit == Commit::Done);
         let (mut committed, mut ticks) = (0, 0);
         for (one, _) in done {
@@ -98,7 +101,9 @@ impl Planner {
             let plans: Vec<PlanCommit> = plans.filter(|one| decides(&one.plan, now)).collect();
             if !plans.is_empty() {
                 let fence = self.lease.fence();
+                pass(FailPoint::PlanBeforeCommit);
                 self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
+                pass(FailPoint::PlanAfterCommit);
                 debug!(schedules = plans.len(), "decided what was slept through");
             }
         }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence, RunKey};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Attempt, BATCH_MAX, Error, HANDED_BACK, Launchable, Orphan, Report, Store};
 use tracing::info;
 
@@ -35,6 +36,7 @@ pub(crate) async fn recover<S: Store>(
         if left.is_empty() {
             return Ok(());
         }
+        pass(FailPoint::RecoverTaken);
         let mut reports = Vec::new();
         for orphan in left.into_iter().filter(is_open) {
             match recovery.judge(&orphan) {
@@ -45,6 +47,7 @@ pub(crate) async fn recover<S: Store>(
         info!(settled = reports.len(), launched_now = launches.len(), "took up what was in flight");
         if !reports.is_empty() {
             sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
+            pass(FailPoint::RecoverSettled);
         }
     }
 }

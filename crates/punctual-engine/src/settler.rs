@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use punctual_plan::{Fence, Next, RunKey, Schedule, Trace};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Shown, Started, Store};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, MissedTickBehavior};
@@ -181,7 +182,10 @@ impl<S: Store, C: Clock> Settler<S, C> {
         started.sort_unstable_by_key(|started| started.run);
         let now = self.time.now();
         match self.sender.send(fence, now, |batch| self.store.mark_running(batch, started.clone())).await {
-            Ok(_) => gathered.started.clear(),
+            Ok(_) => {
+                pass(FailPoint::MarkAfterCommit);
+                gathered.started.clear();
+            }
             // Without its lease the node has nothing to say of them.
             Err(Error::LeaseLost) => {
                 self.metrics.writes_refused.add(&["mark"]);
@@ -227,8 +231,12 @@ impl<S: Store, C: Clock> Settler<S, C> {
         let reports: Vec<Report> = ended.iter().map(|ended| ended.report.clone()).collect();
         loop {
             let (fence, now) = (self.lease.fence(), self.time.now());
+            pass(FailPoint::SettleBeforeCommit);
             match self.sender.send(fence, now, |batch| self.store.settle(batch, reports.clone())).await {
-                Ok(settled) => return self.settled(ended, &settled),
+                Ok(settled) => {
+                    pass(FailPoint::SettleAfterCommit);
+                    return self.settled(ended, &settled);
+                }
                 Err(Error::Closed) => return,
                 Err(problem) => {
                     error!(%problem, runs = reports.len(), "cannot settle, trying again");

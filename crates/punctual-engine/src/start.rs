@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use punctual_plan::{Action, RunKey};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Error, Joined, Launchable, Store};
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -107,6 +108,7 @@ impl<S: Store, C: Clock> Entry<'_, S, C> {
         let node = self.settings.node(self.time.clock().now());
         let (lasts, id) = (node.lease, node.id.clone());
         let joined = self.store.join(node).await?;
+        pass(FailPoint::Joined);
         self.time.ask(self.store).await?;
         let (fence, now) = (joined.fence, self.time.now());
         let recovery = Recovery { journal: self.journal, fence, now, unlaunched };

@@ -16,6 +16,7 @@ mod definition;
 mod docket;
 mod durability;
 mod error;
+pub mod fail_point;
 mod instant;
 mod memory;
 mod postgres;

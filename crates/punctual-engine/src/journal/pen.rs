@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use super::{JournalPlace, Known, MemoryJournal, push_line};
 use punctual_plan::RunKey;
 use punctual_store::Report;
+use punctual_store::fail_point::{FailPoint, pass};
 
 /// Writes into one journal; clones write into the same one.
 #[derive(Clone, Debug)]
@@ -91,6 +92,7 @@ impl Pen {
             Paper::File { path, file, .. } => {
                 let fresh = path.with_extension("rewrite");
                 std::fs::write(&fresh, text)?;
+                pass(FailPoint::JournalRewrite);
                 std::fs::rename(&fresh, &*path)?;
                 *file = OpenOptions::new().append(true).open(&*path)?;
             }
@@ -112,6 +114,15 @@ pub(crate) struct Slip {
 impl Slip {
     pub(super) fn new(pen: Pen, ends: String) -> Self {
         Self { pen, ends }
+    }
+
+    /// One on a disk on which there is never any room.
+    #[cfg(test)]
+    pub(crate) fn full() -> Self {
+        let open = || OpenOptions::new().append(true).open("/dev/full").unwrap();
+        let paper = Paper::File { path: "/dev/full".into(), file: open(), _lock: open() };
+        let (bytes, is_torn) = (AtomicU64::new(0), AtomicBool::new(false));
+        Self::new(Pen(Arc::new(Ink { paper: RwLock::new(paper), bytes, is_torn })), String::new())
     }
 
     /// Writes that an attempt is about to be launched.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, Outcome};
+use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{
     AttemptToken, Batch, BatchId, Commit, Error, Held, Leased, Report, Scope, Settled, Store, Worker as Claim,
 };
@@ -175,7 +176,11 @@ impl<S: Store> Worker<S> {
             until: later(now, self.bench.settings.lease),
             now,
         };
-        for leased in self.bench.store.lease(self.bench.scope.clone(), claim).await? {
+        let leased = self.bench.store.lease(self.bench.scope.clone(), claim).await?;
+        if !leased.is_empty() {
+            pass(FailPoint::WorkerTaken);
+        }
+        for leased in leased {
             tasks.spawn(Arc::clone(&self.bench).work(leased, now));
         }
         Ok(())
@@ -234,6 +239,7 @@ impl<S: Store> Bench<S> {
             finished = &mut command => (finished, None),
             early = self.hold(&leased, &canceller) => (command.await, Some(early)),
         };
+        pass(FailPoint::WorkerEnded);
         match early {
             // A command that was quicker than the wish that it end has an end of its own.
             _ if !matches!(finished.outcome, Outcome::Cancelled { .. }) => {

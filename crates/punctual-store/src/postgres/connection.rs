@@ -13,6 +13,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
 use super::tls::Address;
+use crate::fail_point::{FailPoint, pass};
 use crate::{Access, Error, Scope};
 
 /// How the server is reached and how long it may take.
@@ -295,7 +296,9 @@ impl Tx {
 
     /// Commits. If the line breaks here, whether it happened is unknown.
     pub(super) async fn commit(mut self) -> Result<(), Error> {
+        pass(FailPoint::StoreBeforeCommit);
         let answer = self.client().batch_execute("COMMIT").await;
+        pass(FailPoint::StoreAfterCommit);
         match answer {
             Ok(()) => {
                 // The connection goes back to the others.

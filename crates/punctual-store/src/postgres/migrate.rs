@@ -5,6 +5,7 @@ use sha2::{Digest, Sha256};
 use super::connection::{Connections, Role, Tx, col};
 use super::sql;
 use crate::Error;
+use crate::fail_point::{FailPoint, pass};
 
 struct Migration {
     version: i64,
@@ -44,6 +45,7 @@ async fn migrated(tx: &Tx) -> Result<i64, Error> {
         tx.batch(migration.text).await?;
         let name = migration.name;
         tx.run(sql!("insert_migration"), &[&migration.version, &name, &checksum(migration.text)]).await?;
+        pass(FailPoint::MigrateStep);
     }
     tx.batch("SET LOCAL ROLE punctual_engine").await?;
     let tz = tx.row(sql!("insert_tz"), &[&punctual_time::tz_version()]).await?;
@@ -53,6 +55,7 @@ async fn migrated(tx: &Tx) -> Result<i64, Error> {
     };
     let tz: i64 = col(&tz.ok_or_else(|| Error::corrupt("the tz database has no number"))?, 0)?;
     tx.run(sql!("insert_installation"), &[&tz]).await?;
+    pass(FailPoint::MigrateBeforeCommit);
     Ok(tz)
 }
 

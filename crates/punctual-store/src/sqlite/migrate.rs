@@ -8,6 +8,7 @@ use sha2::{Digest, Sha256};
 use super::connection::doing;
 use super::{clock, sql};
 use crate::Error;
+use crate::fail_point::{FailPoint, pass};
 use crate::stored::hex;
 
 /// One step of the schema.
@@ -45,10 +46,12 @@ pub(super) fn run(connection: &mut Connection, path: &Path, steps: &[Migration])
     let found = applied(&transaction, steps)?;
     for migration in steps.iter().filter(|migration| migration.version > found) {
         apply(&transaction, migration)?;
+        pass(FailPoint::MigrateStep);
     }
     let tz = punctual_time::tz_version();
     transaction.execute(sql!("insert_tz"), [tz]).map_err(doing("creating the schema"))?;
     transaction.execute(sql!("insert_installation"), [tz]).map_err(doing("creating the schema"))?;
+    pass(FailPoint::MigrateBeforeCommit);
     transaction.commit().map_err(doing("committing the migration"))
 }
 

@@ -16,6 +16,7 @@ use tokio::sync::Notify;
 use super::connection::{Db, doing, execute, first};
 use super::decode::column;
 use super::sql;
+use crate::fail_point::{FailPoint, pass};
 use crate::{Batch, Commit, Error, PlainStart};
 
 /// Fewer starts than this are written as they are: two rows each cost less than a detour.
@@ -193,6 +194,7 @@ pub(super) fn unfold(db: &Db) -> Result<bool, Error> {
             execute(&mut run, row)?;
         }
     }
+    pass(FailPoint::SheetUnfolding);
     db.change(sql!("remove_sheet"), [key])?;
     Ok(true)
 }

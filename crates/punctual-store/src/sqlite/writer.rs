@@ -17,6 +17,7 @@ use super::connection::{Db, doing};
 use super::job::{Acknowledge, Job, Message, Place, Weight, asked};
 use super::sheet;
 use crate::Error;
+use crate::fail_point::{FailPoint, pass};
 
 /// Jobs that may wait for the writer; a caller beyond them waits for its place.
 const QUEUE_MAX: usize = 1_024;
@@ -309,7 +310,9 @@ impl Loop {
             let source = std::io::Error::other("a fault of the disk or of memory undid the transaction");
             return Err(Error::Database { doing: "writing", source: Arc::new(source), is_transient: true });
         }
+        pass(FailPoint::StoreBeforeCommit);
         let result = connection.execute_batch("COMMIT");
+        pass(FailPoint::StoreAfterCommit);
         if result.is_err() && !connection.is_autocommit() {
             // What could not be committed must not leak into the next group.
             let _ = connection.execute_batch("ROLLBACK");
