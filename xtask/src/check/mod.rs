@@ -21,6 +21,11 @@ pub(crate) enum Pace {
     Full,
 }
 
+/// The program as the step `tests` has built it, with everything that only tests have.
+pub(crate) fn program_of_tests() -> Result<std::path::PathBuf, Failure> {
+    steps::program_of_tests()
+}
+
 /// How a step ended, for the table at the end.
 struct Row {
     name: &'static str,

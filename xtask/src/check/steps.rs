@@ -3,6 +3,8 @@
 //! A step is a list of command lines where that is enough ([`Work::Lines`]), a function where something has to be
 //! found out first ([`Work::Call`]); the function's text is shown behind the step in the table.
 
+use std::path::PathBuf;
+
 use super::{Pace, shown};
 use crate::failure::Failure;
 use crate::ground;
@@ -44,7 +46,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "postgres", says: "a private PostgreSQL starts, is durable, hears only this machine, and goes", pace: Pace::Full, work: Work::Call(ground::postgres::smoke) },
     Step { name: "stores", says: "the tests with `postgres` in their name pass on a private server", pace: Pace::Full, work: Work::Call(stores) },
     Step { name: "simulator", says: "300 clusters with every kind of fault keep every promise, by an oracle of its own", pace: Pace::Full, work: Work::Call(simulator) },
-    Step { name: "faults", says: "a store that is killed under load keeps what it acknowledged, by an independent reader", pace: Pace::Full, work: Work::Call(faults) },
+    Step { name: "faults", says: "the program killed at each named place, and a store killed under load, keep their promises, by independent readers", pace: Pace::Full, work: Work::Call(faults) },
     Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask, on both databases", pace: Pace::Full, work: Work::Call(end_to_end) },
 ];
 
@@ -54,8 +56,9 @@ const END_TO_END_PREFIX: &str = "e2e_";
 /// Test targets with this in their name need a PostgreSQL server.
 const POSTGRES_PART: &str = "postgres";
 
-/// The suite that every store passes, simulations and traces are behind features.
-const SUITE: [&str; 2] = ["--features", "punctual-store/conformance,punctual-engine/harness,punctual/otel"];
+/// The suite that every store passes, simulations, traces and places to be killed at are behind features.
+const SUITE: [&str; 2] =
+    ["--features", "punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points"];
 
 /// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
 const BINARY_VARIABLE: &str = "PUNCTUAL_TEST_BINARY";
@@ -94,6 +97,16 @@ fn tests(_pace: Pace) -> Result<String, Failure> {
     shown(&cargo("build --workspace --examples"))?;
     shown(&tests_line(&targets, &["--skip", POSTGRES_PART]))?;
     Ok(format!("end-to-end ones have a step of their own: {}", targets.end_to_end.join(", ")))
+}
+
+/// The program as the step `tests` has built it.
+pub(super) fn program_of_tests() -> Result<PathBuf, Failure> {
+    let root = repository::root()?;
+    let targets = test_targets(&repository::crates(&root)?);
+    let named = targets.ordinary.iter().flat_map(|name| ["--test", name]);
+    let kinds = ["cargo", "test", "--no-run", "--workspace", "--lib", "--bins", "--examples"];
+    shown(&Line::new(kinds.into_iter().chain(SUITE).chain(named)))?;
+    Ok(repository::target_directory(&root)?.join("debug/punctual"))
 }
 
 /// `cargo test` with every target but the slow ones, which it has no flag to leave out; `rest` chooses among their tests.
@@ -218,7 +231,7 @@ mod tests {
         );
         assert_eq!(
             tests_line(&targets, &["postgres"]).to_string(),
-            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness,punctual/otel --test cli -- postgres"
+            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points --test cli -- postgres"
         );
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use super::Database;
 use super::notes::{Found, Series};
 use crate::check::shown;
 use crate::failure::Failure;
@@ -39,13 +40,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Where the virtual clock of the first process begins, in seconds since 1970.
 const CLOCK_FROM: i64 = 1_781_524_800;
 
-/// Which databases.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Database {
-    Sqlite,
-    Postgres,
-}
-
 /// How the process is built.
 #[derive(Clone, Copy)]
 enum Build {
@@ -63,7 +57,7 @@ pub(super) fn command(arguments: &[String]) -> Result<(), Failure> {
                 kills = number
                     .ok_or_else(|| Failure::new(format!("`{value}` is not a number of kills"), USAGE))?;
             }
-            [name, value] if name == "--database" => databases = named(value)?,
+            [name, value] if name == "--database" => databases = Database::named(value, USAGE)?,
             _ => return Err(Failure::new("this cannot be asked for", USAGE)),
         }
     }
@@ -72,15 +66,6 @@ pub(super) fn command(arguments: &[String]) -> Result<(), Failure> {
         run(&hammer, database, kills)?;
     }
     Ok(())
-}
-
-fn named(name: &str) -> Result<Vec<Database>, Failure> {
-    match name {
-        "sqlite" => Ok(vec![Database::Sqlite]),
-        "postgres" => Ok(vec![Database::Postgres]),
-        "both" => Ok(vec![Database::Sqlite, Database::Postgres]),
-        _ => Err(Failure::new(format!("there is no database `{name}`"), USAGE)),
-    }
 }
 
 /// A few kills on each database, for `check`.
@@ -154,7 +139,8 @@ impl Ground<'_> {
     fn ask(&self, command: &str, numbers: impl Iterator<Item = u32>) -> Result<String, Failure> {
         let reader = self.folder.join("store_reader.py");
         if !reader.exists() {
-            let written = std::fs::write(&reader, include_str!("store_reader.py"));
+            let written = std::fs::write(self.folder.join("tables.py"), include_str!("tables.py"))
+                .and_then(|()| std::fs::write(&reader, include_str!("store_reader.py")));
             written.map_err(|error| Failure::new(format!("the reader cannot be written: {error}"), USAGE))?;
         }
         let reader = reader.display().to_string();

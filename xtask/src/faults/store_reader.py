@@ -9,22 +9,15 @@ what must be empty. `self-test` alters a row of each kind, each time undone, and
 """
 
 import collections
-import csv
-import io
 import json
-import os
-import shutil
-import sqlite3
-import subprocess
 import sys
-import tempfile
-import time
+
+import tables
 
 IN_FLIGHT = ("enqueued", "running")
 EXCLUSIVE = {"skip", "queue", "max", "retry", "cancel"}
 ENDED = {"success", "failed", "cancelled", "skipped", "missed"}
 RUNS_MAX = 25
-SERVER_WAIT_S = 60
 CHUNK = 5_000
 
 SCHEDULES = """
@@ -55,78 +48,6 @@ WHERE r.attempt > 1 GROUP BY r.key, r.attempt HAVING count(a.number) <> r.attemp
 GUARDS = "SELECT org, key, run FROM guards"
 LANES = "SELECT org, key, run FROM lanes"
 USE = "SELECT u.org, u.in_flight FROM org_use u WHERE EXISTS (SELECT 1 FROM limits l WHERE l.org = u.org)"
-
-
-class Sqlite:
-    """A file, opened for reading only, so that the process that comes next recovers it by itself."""
-
-    def __init__(self, path):
-        self.path = path
-
-    def wait(self):
-        """A killed process has nothing running any more."""
-
-    def batch_id(self, batch):
-        return batch
-
-    def read(self, queries, alteration=None):
-        if alteration is None:
-            return self.answers(self.path, "ro", queries, [])
-        with tempfile.TemporaryDirectory() as folder:
-            copy = os.path.join(folder, "copy.db")
-            for ending in ("", "-wal"):
-                if os.path.exists(self.path + ending):
-                    shutil.copy(self.path + ending, copy + ending)
-            return self.answers(copy, "rw", queries, alteration)
-
-    def answers(self, path, mode, queries, alteration):
-        db = sqlite3.connect(f"file:{path}?mode={mode}", uri=True, isolation_level=None)
-        try:
-            db.execute("BEGIN")
-            changed = sum(db.execute(statement).rowcount for statement in alteration)
-            if alteration and not changed:
-                raise SystemExit(f"error: nothing to alter for {alteration}")
-            return [[list(row) for row in db.execute(query)] for query in queries]
-        finally:
-            db.close()
-
-
-class Postgres:
-    """A server, through psql: one transaction for all questions."""
-
-    def __init__(self, url):
-        self.url = url
-
-    def wait(self):
-        """The server may still be at work for a process that is gone."""
-        busy = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'punctual' AND datname = current_database()"
-        until = time.monotonic() + SERVER_WAIT_S
-        while self.read([busy])[0][0][0] != 0:
-            if time.monotonic() > until:
-                raise SystemExit("error: the server still works for a process that was killed")
-            time.sleep(0.01)
-
-    def batch_id(self, batch):
-        return "-".join([batch[:8], batch[8:12], batch[12:16], batch[16:20], batch[20:]])
-
-    def read(self, queries, alteration=None):
-        mark = "----8<----"
-        script = ["BEGIN ISOLATION LEVEL REPEATABLE READ;", *(f"{statement};" for statement in alteration or [])]
-        for query in queries:
-            script += [f"COPY ({query}) TO STDOUT WITH (FORMAT csv);", f"\\echo {mark}"]
-        script.append("ROLLBACK;")
-        words = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", self.url]
-        done = subprocess.run(words, input="\n".join(script), capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise SystemExit(f"error: psql: {done.stderr}")
-        parts = done.stdout.split(mark + "\n")
-        return [[[value(cell) for cell in row] for row in csv.reader(io.StringIO(part))] for part in parts[:-1]]
-
-
-def value(cell):
-    if cell == "":
-        return None
-    return int(cell) if cell.lstrip("-").isdigit() and not (len(cell) > 18) else cell
 
 
 class Notes:
@@ -170,7 +91,7 @@ class Judge:
     def say(self, text):
         self.problems.append(text)
 
-    def judge(self, database, alteration=None):
+    def judge(self, database, alteration=()):
         notes = self.notes
         runs = sorted({row[0] for kind, _, body in notes.acked if kind in ("admit", "settle", "settle-again", "mark") for row in body})
         ids = sorted({batch for kind, batch, _ in notes.acked if kind != "create"} | {batch for kind, batch in notes.open if kind != "create"})
@@ -371,7 +292,7 @@ def self_test(database, notes):
 
 
 def main(command, place, *files):
-    database = Postgres(place) if place.startswith("postgres://") else Sqlite(place)
+    database = tables.database(place)
     database.wait()
     notes = Notes(files)
     if command == "self-test":

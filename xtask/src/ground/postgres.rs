@@ -8,6 +8,7 @@ use std::net::TcpListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use crate::check::Pace;
 use crate::failure::Failure;
@@ -39,6 +40,10 @@ const START_ATTEMPTS_MAX: usize = 3;
 
 /// How long the server may take to come up, in seconds.
 const START_SECONDS_MAX: &str = "60";
+
+/// How often it is looked whether a standby has caught up, and how long after each other.
+const SYNC_LOOKS_MAX: usize = 300;
+const SYNC_LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The user that runs the server when we are root; Debian's package creates it.
 const SERVER_USER: &str = "postgres";
@@ -123,17 +128,10 @@ impl Server {
         Ok(server)
     }
 
-    /// Makes the folder and the empty database cluster in it, with a password that nobody else knows.
+    /// Makes the empty database cluster, with a password that nobody else knows.
     fn lay_out(&self) -> Result<(), Failure> {
-        let made = std::fs::create_dir(&self.folder)
-            .and_then(|()| std::fs::write(self.folder.join("password"), &self.password));
-        made.map_err(|error| Failure::new(format!("folder `{}`: {error}", self.folder.display()), HINT))?;
+        self.own_folder()?;
         let folder = self.folder.display().to_string();
-        if is_root() {
-            let owner = format!("{SERVER_USER}:");
-            Line::new(["chown", "-R", owner.as_str(), folder.as_str()]).output()?;
-        }
-        Line::new(["chmod", "-R", "go=", folder.as_str()]).output()?;
         let words = [
             format!("--pgdata={folder}/data"),
             format!("--pwfile={folder}/password"),
@@ -143,6 +141,19 @@ impl Server {
             "--no-locale".to_owned(),
         ];
         self.as_server_user("initdb", &words)
+    }
+
+    /// Makes the folder, which belongs to the user that runs the server and which nobody else looks into.
+    fn own_folder(&self) -> Result<(), Failure> {
+        let made = std::fs::create_dir(&self.folder)
+            .and_then(|()| std::fs::write(self.folder.join("password"), &self.password));
+        made.map_err(|error| Failure::new(format!("folder `{}`: {error}", self.folder.display()), HINT))?;
+        let folder = self.folder.display().to_string();
+        if is_root() {
+            let owner = format!("{SERVER_USER}:");
+            Line::new(["chown", "-R", owner.as_str(), folder.as_str()]).output()?;
+        }
+        Line::new(["chmod", "-R", "go=", folder.as_str()]).output().map(|_| ())
     }
 
     /// Starts the server and waits until it takes connections.
@@ -169,6 +180,83 @@ impl Server {
     /// Where a program finds the server.
     pub(crate) fn url(&self) -> String {
         format!("postgres://postgres:{}@127.0.0.1:{}/postgres", self.password, self.port)
+    }
+
+    /// Stops the server as a power cut does: nothing is written out.
+    pub(crate) fn cut_power(&self) -> Result<(), Failure> {
+        let data = format!("--pgdata={}/data", self.folder.display());
+        self.as_server_user(
+            "pg_ctl",
+            &["stop".to_owned(), "--wait".to_owned(), "--mode=immediate".to_owned(), data],
+        )
+    }
+
+    /// Starts the server again after its power was cut.
+    pub(crate) fn come_back(&self) -> Result<(), Failure> {
+        self.launch()
+    }
+
+    /// Writes everything that is in it into a file, as text.
+    pub(crate) fn dump(&self, file: &Path) -> Result<(), Failure> {
+        let (program, url) = (program("pg_dumpall")?, self.url());
+        let words = [program, format!("--dbname={url}"), format!("--file={}", file.display())];
+        // It connects to each of the databases by itself.
+        Line::new(words).with("PGPASSWORD", &self.password).output().map(|_| ())
+    }
+
+    /// A synchronous standby of it: nothing is acknowledged from now on before both have it on disk.
+    pub(crate) fn standby(&self) -> Result<Self, Failure> {
+        let port = free_port().map_err(|error| Failure::new(format!("no free port: {error}"), HINT))?;
+        let folder = std::env::temp_dir().join(format!("punctual-postgres-{}-{port}", std::process::id()));
+        let keeper = keeper(&folder)?;
+        let standby = Self { folder, port, password: self.password.clone(), keeper };
+        standby.own_folder()?;
+        let password = format!("password={}", self.password);
+        let words = [
+            format!("--dbname=host=127.0.0.1 port={} user=postgres {password}", self.port),
+            format!("--pgdata={}/data", standby.folder.display()),
+            "--write-recovery-conf".to_owned(),
+            "--wal-method=stream".to_owned(),
+            "--checkpoint=fast".to_owned(),
+        ];
+        standby.as_server_user("pg_basebackup", &words)?;
+        standby.launch()?;
+        self.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")?;
+        self.psql("SELECT pg_reload_conf()")?;
+        for _ in 0..SYNC_LOOKS_MAX {
+            if self.psql(include_str!("synced.sql"))?.trim() != "0" {
+                return Ok(standby);
+            }
+            std::thread::sleep(SYNC_LOOK_EVERY);
+        }
+        Err(Failure::new("the standby did not catch up", HINT))
+    }
+
+    /// Makes a standby the server.
+    pub(crate) fn promote(&self) -> Result<(), Failure> {
+        let data = format!("--pgdata={}/data", self.folder.display());
+        self.as_server_user("pg_ctl", &["promote".to_owned(), "--wait".to_owned(), data])
+    }
+
+    /// Where it or its standby is, whichever may be written to.
+    pub(crate) fn url_with(&self, standby: &Self) -> String {
+        let hosts = format!("127.0.0.1:{},127.0.0.1:{}", self.port, standby.port);
+        format!("postgres://postgres:{}@{hosts}/postgres?target_session_attrs=read-write", self.password)
+    }
+
+    /// Its address, without whom it is for.
+    pub(crate) fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// The same database by another way.
+    pub(crate) fn url_through(&self, address: &str) -> String {
+        format!("postgres://postgres:{}@{address}/postgres?sslmode=disable", self.password)
+    }
+
+    /// Where a program finds another database of it.
+    pub(crate) fn url_of(&self, database: &str) -> String {
+        format!("postgres://postgres:{}@127.0.0.1:{}/{database}", self.password, self.port)
     }
 
     /// A line that is told where the server is and how to start another.

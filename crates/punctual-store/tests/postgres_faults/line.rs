@@ -27,7 +27,7 @@ async fn a_commit_whose_answer_is_lost_is_repeated_with_its_id_and_applied_once(
         let ground = fresh().await;
         let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));
         ground.make(org, cron("one", "* * * * *"), now).await;
-        let proxy = Proxy::start(address(&ground.url), cut).await;
+        let proxy = Proxy::start(address(&ground.url)).expect("the ground of the test holds");
         let store = Postgres::open(PostgresSettings::new(through(&ground.url, &proxy)))
             .await
             .expect("the ground of the test holds");
@@ -36,7 +36,7 @@ async fn a_commit_whose_answer_is_lost_is_repeated_with_its_id_and_applied_once(
         // An admission.
         let verdicts = judged(&store, later).await.expect("the ground of the test holds");
         let (id, run) = (batch(fence, later), verdicts[0].admission.run);
-        proxy.arm();
+        proxy.arm(cut);
         let lost = store.admit(id, verdicts.clone()).await.expect_err("the line was cut");
         assert!(matches!(lost, Error::Unanswered { .. }) && lost.is_transient(), "{lost}");
         assert_eq!(lost.to_string(), "the database did not answer while admitting runs");
@@ -51,7 +51,7 @@ async fn a_commit_whose_answer_is_lost_is_repeated_with_its_id_and_applied_once(
         );
         // An end.
         let (id, report) = (batch(fence, later), succeeded(run, fence, later));
-        proxy.arm();
+        proxy.arm(cut);
         let lost = store.settle(id, vec![report.clone()]).await.expect_err("the line was cut");
         assert!(matches!(lost, Error::Unanswered { .. }), "{lost}");
         assert_eq!(
@@ -78,14 +78,14 @@ async fn the_rows_of_a_node_that_was_stopped_in_the_middle_of_a_write_are_free_a
     let ground = fresh().await;
     let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));
     ground.make(org, cron("one", "* * * * *"), now).await;
-    let proxy = Proxy::start(address(&ground.url), Cut::Stopped).await;
+    let proxy = Proxy::start(address(&ground.url)).expect("the ground of the test holds");
     let settings = PostgresSettings::new(through(&ground.url, &proxy));
     let stopped = std::sync::Arc::new(Postgres::open(settings).await.expect("the ground of the test holds"));
     let fence = stopped.join(node("stopped")).await.expect("the ground of the test holds").fence;
     let other = ground.store.join(node("other")).await.expect("the ground of the test holds").fence;
     let later = now + 61.seconds();
     let verdicts = judged(&stopped, later).await.expect("the ground of the test holds");
-    proxy.arm();
+    proxy.arm(Cut::Stopped);
     let (id, asked, store) = (batch(fence, later), verdicts.clone(), std::sync::Arc::clone(&stopped));
     let hanging = tokio::spawn(async move { store.admit(id, asked).await });
     // It holds its rows as soon as the server waits for its next word.

@@ -5,6 +5,8 @@
 #[path = "../ground/mod.rs"]
 mod ground;
 mod line;
+#[path = "../../../../xtask/src/faults/proxy.rs"]
+#[allow(dead_code, reason = "what is wrong with lines under load is for others to try")]
 mod proxy;
 mod restart;
 mod server;

@@ -2,7 +2,7 @@
 //! Method: per-second schedules whose program notes its key; the server is killed at random moments and started
 //! again; then a reader that shares no code with the program checks the tables and the notes.
 //!
-//! `PUNCTUAL_KILLS` and `PUNCTUAL_SCHEDULES` make it longer: `cargo xtask faults` runs 50 kills on 200 schedules.
+//! `cargo xtask faults serve` does the same at every named place, longer and with every kind of target.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 use crate::driver::{Person, Serving};
 use jiff::Timestamp;
 
-/// A number from the environment.
-fn setting(name: &str, default: u32) -> u32 {
-    std::env::var(name).ok().map_or(default, |text| text.parse().expect("a number"))
-}
+/// How often the server is killed, and how many schedules it has.
+const KILLS: u32 = 8;
+const SCHEDULES: u32 = 40;
 
 /// Numbers that differ from run to run; printed, so that a failure can be told from luck.
 struct Dice(u64);
@@ -40,15 +39,14 @@ fn live_a_while(serving: &mut Serving, dice: &mut Dice, busiest: u32) {
 
 #[test]
 fn kills_at_random_moments_lose_no_tick_and_double_no_start() {
-    let (kills, schedules) = (setting("PUNCTUAL_KILLS", 8), setting("PUNCTUAL_SCHEDULES", 40));
     let seed =
         u64::from(std::process::id()) << 32 | u64::from(Timestamp::now().subsec_nanosecond().unsigned_abs());
-    println!("{kills} kills, {schedules} schedules, dice {seed}");
+    println!("{KILLS} kills, {SCHEDULES} schedules, dice {seed}");
     let person = Person::new();
     let notes = person.home().join("started");
     let note = format!("echo $PUNCTUAL_IDEMPOTENCY_KEY $PUNCTUAL_ATTEMPT >> {}", notes.display());
-    for number in 0..schedules {
-        let name = format!("tick-{number}");
+    for number in 0..SCHEDULES {
+        let name = format!("p-1-0-{number}");
         person.json(&[
             "schedule",
             "create",
@@ -63,23 +61,24 @@ fn kills_at_random_moments_lose_no_tick_and_double_no_start() {
         ]);
     }
     let mut dice = Dice(seed | 1);
-    for _ in 0..kills {
+    for _ in 0..KILLS {
         let mut serving = person.serve();
-        live_a_while(&mut serving, &mut dice, schedules);
+        live_a_while(&mut serving, &mut dice, SCHEDULES);
         serving.kill();
     }
     let mut serving = person.serve();
-    for _ in 0..schedules * 3 {
+    for _ in 0..SCHEDULES * 3 {
         serving.wait_for("\"ended\"");
     }
     let through = Timestamp::now().as_second() - 1;
     serving.stop();
 
-    let reader = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/e2e_program/ledger_reader.py");
+    let reader = concat!(env!("CARGO_MANIFEST_DIR"), "/../../xtask/src/faults/ledger_reader.py");
+    let question = serde_json::json!({"through": through, "starts": notes}).to_string();
     let judged = Command::new("python3")
-        .arg(reader)
-        .args([person.database(), notes])
-        .arg(through.to_string())
+        .args(["-B", reader, "judge"])
+        .arg(person.database())
+        .arg(question)
         .output()
         .expect("python3 is installed; `cargo xtask ground` does it");
     let said = String::from_utf8_lossy(&judged.stdout);

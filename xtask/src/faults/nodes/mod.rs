@@ -1,25 +1,22 @@
 //! `cargo xtask faults nodes`: real nodes on one PostgreSQL under load, to which everything happens that can.
 //!
 //! Start with [`measure`]. One is killed, another joins, one is stopped for longer than its lease lasts and goes on, one
-//! comes whose clock is wrong, one leaves; at the end `nodes_reader.py` accounts for every tick.
+//! comes whose clock is wrong, one leaves; at the end `ledger_reader.py` accounts for every tick.
 
-mod node;
-mod receiver;
 mod story;
 mod table;
 mod watch;
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use self::node::Kit;
-use self::receiver::{DUE_HEADER, Receiver};
 use self::story::Story;
-use self::table::{Found, Table};
+use self::table::Table;
+use super::node::Kit;
+use super::reader::Reader;
+use super::receiver::{DUE_HEADER, Receiver};
 use crate::failure::Failure;
 use crate::ground::postgres::Server;
-use crate::line::Line;
 use crate::{ground, release};
 
 const USAGE: &str = "cargo xtask faults nodes [--nodes 2|3] [--rate 2000] [--seconds N] [--seed S]";
@@ -29,6 +26,9 @@ const PERIOD: u32 = 5;
 
 /// Of the ticks of a second, one in so many calls the web and is in flight for a second; the others write a message.
 const WEB_SHARE: u32 = 40;
+
+/// How long a request takes: runs of a node that dies are in flight then.
+const WORK: Duration = Duration::from_secs(1);
 
 /// How long the nodes have to find their pace before anything happens.
 const SETTLE: Duration = Duration::from_secs(12);
@@ -51,7 +51,7 @@ pub(super) fn command(arguments: &[String]) -> Result<(), Failure> {
     let folder = std::env::temp_dir().join(format!("punctual-nodes-{}", std::process::id()));
     std::fs::create_dir(&folder).map_err(|error| Failure::new(format!("no folder: {error}"), USAGE))?;
     let server = Server::start()?;
-    let kit = Kit { program, folder: folder.clone(), database: server.url() };
+    let kit = Kit::new(program, &folder, server.url());
     println!(
         "{} nodes, {} ticks a second, seed {}, in {}",
         asked.nodes,
@@ -94,7 +94,7 @@ impl Asked {
 
 fn measure(asked: &Asked, kit: &Kit, server: &Server) -> Result<Table, Failure> {
     let library = ground::faketime()?;
-    let receiver = Receiver::start()?;
+    let receiver = Receiver::start(WORK, None)?;
     let mut story = Story::begin(kit.clone(), server, asked.nodes)?.with(asked.seed, library);
     let file = kit.folder.join("schedules.yaml");
     std::fs::write(&file, schedules(asked.rate, receiver.port))
@@ -107,38 +107,11 @@ fn measure(asked: &Asked, kit: &Kit, server: &Server) -> Result<Table, Failure> 
     }
     let through = story::now() as i64 - TAIL_S;
     story.end()?;
-    let reader = Reader { kit, notes: story.notes().display().to_string(), through: through.to_string() };
-    let found = Found::read(&reader.ask("judge")?)?;
-    let tested = if found.is_sound() { Some(reader.ask("self-test")?) } else { None };
+    let reader = Reader::new(&kit.folder, &kit.database)?.with_events(&story.notes());
+    let found = reader.judge(Some(through))?;
+    let tested = if found.is_sound() { Some(reader.tried(Some(through))?) } else { None };
     let scenes = std::mem::take(&mut story.scenes);
     Ok(Table { scenes, found, tested, requests: receiver.requests(), earliest_ms: receiver.earliest_ms() })
-}
-
-/// Whoever judges the ledger.
-struct Reader<'a> {
-    kit: &'a Kit,
-    notes: String,
-    through: String,
-}
-
-impl Reader<'_> {
-    /// What it says; it ends badly where there are problems, which are in what it says.
-    fn ask(&self, command: &str) -> Result<String, Failure> {
-        let reader = self.kit.folder.join("nodes_reader.py");
-        write(&reader, include_str!("../nodes_reader.py"))?;
-        let (reader, database) = (reader.display().to_string(), &self.kit.database);
-        let words = ["python3", &reader, command, database, &self.notes, &self.through];
-        let output = Line::new(words).command().output();
-        let output = output.map_err(|error| Failure::new(format!("the reader: {error}"), USAGE))?;
-        match output.stdout.is_empty() {
-            true => Err(Failure::new(String::from_utf8_lossy(&output.stderr).into_owned(), USAGE)),
-            false => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        }
-    }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::write(path, text).map_err(|error| Failure::new(format!("`{}`: {error}", path.display()), USAGE))
 }
 
 /// As many schedules as have so many ticks a second, spread over the seconds; their names say when they tick.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use super::node::{Kit, Node, Wrong};
+use super::super::node::{Kit, Node};
 use super::watch::{Held, Lease, Shares};
 use crate::failure::Failure;
 use crate::ground::postgres::Server;
@@ -25,6 +25,14 @@ const AHEAD_MS: u32 = 200;
 
 /// How far from that the database may see it, with the noise of a busy machine.
 const AHEAD_NOISE_MS: f64 = 60.0;
+
+/// A wall clock that is wrong by so much.
+struct Wrong {
+    /// The library that stands between the program and the clock.
+    library: PathBuf,
+    /// By how many milliseconds it is ahead.
+    ahead_ms: u32,
+}
 
 /// One thing that happened, with what was measured.
 #[derive(Default)]
@@ -71,7 +79,7 @@ impl<'a> Story<'a> {
         let (nodes, scenes) = (Vec::new(), Vec::new());
         let mut story = Self { kit, server, nodes, clock: None, notes, dice: 1, started: 0, scenes };
         for _ in 0..count {
-            story.start(None)?;
+            story.start(&story.kit.clone())?;
         }
         Ok(story)
     }
@@ -102,10 +110,10 @@ impl<'a> Story<'a> {
         notes_of(&self.kit)
     }
 
-    fn start(&mut self, clock: Option<&Wrong>) -> Result<String, Failure> {
+    fn start(&mut self, kit: &Kit) -> Result<String, Failure> {
         self.started += 1;
         let name = format!("node-{}", self.started);
-        self.nodes.push(Node::start(&self.kit, &name, clock)?);
+        self.nodes.push(Node::start(kit, &name)?);
         Ok(name)
     }
 
@@ -140,7 +148,7 @@ impl<'a> Story<'a> {
 
     fn join(&mut self) -> Result<(), Failure> {
         self.pause();
-        let name = self.start(None)?;
+        let name = self.start(&self.kit.clone())?;
         self.note("join", now(), None)?;
         self.shares(Instant::now(), Scene { event: "join", node: name, ..Scene::default() })
     }
@@ -180,12 +188,17 @@ impl<'a> Story<'a> {
     }
 
     fn join_with_a_wrong_clock(&mut self) -> Result<(), Failure> {
-        let Some(clock) = self.clock.take() else { return Ok(()) };
+        let Some(clock) = &self.clock else { return Ok(()) };
+        // Only the wall is wrong: what counts the time since the start is the machine's own.
+        let kit = self
+            .kit
+            .with("LD_PRELOAD", clock.library.display().to_string())
+            .with("FAKETIME", format!("+{}.{:03}", clock.ahead_ms / 1_000, clock.ahead_ms % 1_000))
+            .with("FAKETIME_DONT_FAKE_MONOTONIC", "1");
         self.pause();
-        let name = self.start(Some(&clock));
-        self.clock = Some(clock);
+        let name = self.start(&kit)?;
         self.note("join", now(), None)?;
-        let scene = Scene { event: "join, clock +200 ms", node: name?, ..Scene::default() };
+        let scene = Scene { event: "join, clock +200 ms", node: name, ..Scene::default() };
         self.shares(Instant::now(), scene)?;
         self.look_at_the_clock()
     }

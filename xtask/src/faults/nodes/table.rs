@@ -1,10 +1,8 @@
 //! What was measured and found, as a table, and whether it is as promised.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
-
+use super::super::reader::{Event, Found};
 use super::story::Scene;
 use crate::failure::Failure;
 
@@ -14,46 +12,10 @@ const LATE_MS_MAX: f64 = 2_000.0;
 /// How long its admitted runs may wait until somebody takes them up.
 const TAKEN_S_MAX: f64 = 5.0;
 
-/// What the reader says.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct Found {
-    problems: Vec<String>,
-    count: u64,
-    ticks: u64,
-    lost: u64,
-    doubled: u64,
-    open: u64,
-    stale_counted: u64,
-    ends: BTreeMap<String, u64>,
-    lateness: BTreeMap<String, f64>,
-    events: Vec<Event>,
-}
-
-/// What the reader says of one note.
-#[derive(Debug, Deserialize)]
-struct Event {
-    event: String,
-    late_ms: f64,
-}
-
-impl Found {
-    /// Reads what it printed.
-    pub(super) fn read(text: &str) -> Result<Self, Failure> {
-        serde_json::from_str(text.trim()).map_err(|error| {
-            Failure::new(format!("the reader said something strange: {error}: {text}"), "run it by hand")
-        })
-    }
-
-    /// Whether every tick is accounted for.
-    pub(super) fn is_sound(&self) -> bool {
-        self.count == 0
-    }
-
-    /// How late the ticks of the nodes were that were lost, one after the other.
-    fn lates(&self) -> Vec<f64> {
-        let is_lost = |event: &&Event| ["kill", "stop"].contains(&event.event.as_str());
-        self.events.iter().filter(is_lost).map(|event| event.late_ms).collect()
-    }
+/// How late the ticks of the nodes were that were lost, one after the other.
+fn lates(found: &Found) -> Vec<f64> {
+    let is_lost = |event: &&Event| ["kill", "stop"].contains(&event.event.as_str());
+    found.events.iter().filter(is_lost).map(|event| event.late_ms).collect()
 }
 
 /// All of it.
@@ -69,7 +31,7 @@ pub(super) struct Table {
 impl Table {
     /// How late the ticks of each lost node were, beside its scene.
     fn lates(&self) -> Vec<Option<f64>> {
-        let mut lates = self.found.lates().into_iter();
+        let mut lates = lates(&self.found).into_iter();
         let late = |scene: &Scene| scene.left.as_ref().and_then(|_| lates.next());
         self.scenes.iter().map(late).collect()
     }
@@ -130,8 +92,7 @@ impl fmt::Display for Table {
             found.ticks, found.lost, found.doubled, found.open
         )?;
         writeln!(f, "{:>10} writes of a node that had been stopped counted", found.stale_counted)?;
-        let ends = found.ends.iter().map(|(end, count)| format!("{count} {end}"));
-        writeln!(f, "{:>10} {}", "", ends.collect::<Vec<_>>().join(", "))?;
+        writeln!(f, "{:>10} {}", "", found.ends())?;
         let lateness = found.lateness.iter().map(|(name, late)| format!("{name} {late}"));
         writeln!(f, "{:>10} lateness of all ticks: {}", "", lateness.collect::<Vec<_>>().join(", "))?;
         writeln!(
@@ -140,7 +101,7 @@ impl fmt::Display for Table {
             self.requests, self.earliest_ms
         )?;
         match &self.tested {
-            Some(tested) => write!(f, "{:>10} the reader notices what is altered: {}", "", tested.trim()),
+            Some(tested) => write!(f, "{:>10} {tested}", ""),
             None => write!(f, "{:>10} problems", found.count),
         }
     }
@@ -155,7 +116,7 @@ mod tests {
 
     fn table(late_ms: f64, took_s: u64, refused: u64) -> Table {
         let said = format!(
-            r#"{{"problems":[],"count":0,"ticks":9,"lost":0,"doubled":0,"open":0,"stale_counted":0,"ends":{{"success":9}},
+            r#"{{"problems":[],"count":0,"ticks":9,"lost":0,"doubled":0,"open":0,"starts":0,"repeated":0,"stale_counted":0,"ends":{{"success":9}},
             "lateness":{{}},"events":[{{"event":"stop","late_ms":{late_ms},"held":1}},{{"event":"continue","late_ms":0,"held":0}}]}}"#
         );
         let node = || "node-1".to_owned();

@@ -1,25 +1,48 @@
-//! One `punctual serve` among several on one database: started, killed, stopped and continued, asked to leave.
+//! One process of the program on a database: started, killed, stopped and continued, asked to leave.
 
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
 /// How long a node may take to answer a question about its metrics.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 
+/// How long a node may take to leave after it was asked to.
+const LEAVE_MAX: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether a process has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(3);
+
 /// What every node is started with.
 #[derive(Clone)]
 pub(super) struct Kit {
     pub(super) program: PathBuf,
     pub(super) folder: PathBuf,
+    /// The path of a file, or the URL of a server.
     pub(super) database: String,
+    /// Variables beside the usual ones.
+    pub(super) variables: Vec<(String, String)>,
 }
 
 impl Kit {
+    /// A program in a folder, on a database.
+    pub(super) fn new(program: PathBuf, folder: &Path, database: String) -> Self {
+        Self { program, folder: folder.to_owned(), database, variables: Vec::new() }
+    }
+
+    /// The same with one more variable.
+    pub(super) fn with(&self, name: &str, value: impl Into<String>) -> Self {
+        let mut kit = self.clone();
+        kit.variables.push((name.to_owned(), value.into()));
+        kit
+    }
+
     /// A command of the program on the database.
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
@@ -29,7 +52,8 @@ impl Kit {
             .env("XDG_DATA_HOME", &self.folder)
             .env("PUNCTUAL_ALLOW_PRIVATE_TARGETS", "127.0.0.0/8")
             .env("PUNCTUAL_METRICS_ACCESS", "open")
-            .env("PUNCTUAL_LISTEN", "127.0.0.1:0");
+            .env("PUNCTUAL_LISTEN", "127.0.0.1:0")
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 
@@ -42,58 +66,67 @@ impl Kit {
             false => Err(failed(&name, &String::from_utf8_lossy(&output.stderr))),
         }
     }
+
+    /// What a process of this name has said so far.
+    pub(super) fn log(&self, name: &str) -> String {
+        std::fs::read_to_string(self.log_file(name)).unwrap_or_default()
+    }
+
+    fn log_file(&self, name: &str) -> PathBuf {
+        self.folder.join(format!("{name}.log"))
+    }
+
+    fn open_log(&self, name: &str) -> Result<File, Failure> {
+        let opened = OpenOptions::new().create(true).append(true).open(self.log_file(name));
+        opened.map_err(|error| failed(name, &error.to_string()))
+    }
 }
 
 fn failed(what: &str, why: &str) -> Failure {
     Failure::new(format!("{what}: {}", why.trim()), "the logs of the nodes are in the folder that was named")
 }
 
-/// A wall clock that is wrong by so much.
-pub(super) struct Wrong {
-    /// The library that stands between the program and the clock.
-    pub(super) library: PathBuf,
-    /// By how many milliseconds it is ahead.
-    pub(super) ahead_ms: u32,
-}
-
-/// A node that serves.
+/// A process of the program.
 pub(super) struct Node {
     /// How the table calls it.
     pub(super) name: String,
     child: Child,
     address: String,
     /// Kept open: the program may say more.
-    _greeting: BufReader<ChildStdout>,
+    greeting: BufReader<ChildStdout>,
 }
 
 impl Node {
-    /// Starts one and waits until it says that it is ready.
-    pub(super) fn start(kit: &Kit, name: &str, clock: Option<&Wrong>) -> Result<Self, Failure> {
-        let wrong = |error: std::io::Error| failed(name, &error.to_string());
-        let log = std::fs::File::create(log_of(&kit.folder, name)).map_err(wrong)?;
-        let mut command = kit.command(&["serve", "--log-level", "warn"]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-        if let Some(clock) = clock {
-            // Only the wall is wrong: what counts the time since the start is the machine's own.
-            command
-                .env("LD_PRELOAD", &clock.library)
-                .env("FAKETIME", format!("+{}.{:03}", clock.ahead_ms / 1_000, clock.ahead_ms % 1_000))
-                .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    /// Starts a server and waits until it says that it is ready.
+    pub(super) fn start(kit: &Kit, name: &str) -> Result<Self, Failure> {
+        let mut node = Self::spawn(kit, name, &["serve", "--log-level", "warn"])?;
+        match node.is_ready()? {
+            true => Ok(node),
+            false => Err(failed(name, &format!("it did not get ready: {}", kit.log(name)))),
         }
+    }
+
+    /// Starts a process and waits for nothing.
+    pub(super) fn spawn(kit: &Kit, name: &str, arguments: &[&str]) -> Result<Self, Failure> {
+        let wrong = |error: std::io::Error| failed(name, &error.to_string());
+        let mut command = kit.command(arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(kit.open_log(name)?);
         let mut child = command.spawn().map_err(wrong)?;
         let stdout = child.stdout.take().ok_or_else(|| failed(name, "it has no output"))?;
-        let mut greeting = BufReader::new(stdout);
+        Ok(Self { name: name.to_owned(), child, address: String::new(), greeting: BufReader::new(stdout) })
+    }
+
+    /// Waits until a server says that it is ready; false if it ends before.
+    pub(super) fn is_ready(&mut self) -> Result<bool, Failure> {
         let mut said = String::new();
         for _ in 0..2 {
-            greeting.read_line(&mut said).map_err(wrong)?;
+            let read = self.greeting.read_line(&mut said);
+            read.map_err(|error| failed(&self.name, &error.to_string()))?;
         }
         let address = said.lines().next().and_then(|line| line.rsplit_once(" at http://"));
-        let Some((_, address)) = address else {
-            let log = std::fs::read_to_string(log_of(&kit.folder, name)).unwrap_or_default();
-            return Err(failed(name, &format!("it did not get ready: {said}{log}")));
-        };
-        let address = address.trim().to_owned();
-        Ok(Self { name: name.to_owned(), child, address, _greeting: greeting })
+        let Some((_, address)) = address else { return Ok(false) };
+        self.address = address.trim().to_owned();
+        Ok(true)
     }
 
     /// Its process id.
@@ -105,6 +138,27 @@ impl Node {
     pub(super) fn kill(mut self) -> Result<(), Failure> {
         let killed = self.child.kill().and_then(|()| self.child.wait());
         killed.map(|_| ()).map_err(|error| failed(&self.name, &error.to_string()))
+    }
+
+    /// How it ended, if it does within this time.
+    pub(super) fn ends_within(&mut self, limit: Duration) -> Result<Option<ExitStatus>, Failure> {
+        let begun = Instant::now();
+        loop {
+            let status = self.child.try_wait().map_err(|error| failed(&self.name, &error.to_string()))?;
+            if status.is_some() || begun.elapsed() > limit {
+                return Ok(status);
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+
+    /// Whether it kills itself within this time; that it ends in another way is a failure.
+    pub(super) fn kills_itself_within(&mut self, limit: Duration) -> Result<bool, Failure> {
+        match self.ends_within(limit)? {
+            Some(status) if status.signal() == Some(9) => Ok(true),
+            Some(status) => Err(failed(&self.name, &format!("it ended by itself with {status}"))),
+            None => Ok(false),
+        }
     }
 
     /// Lets it stand still.
@@ -120,8 +174,11 @@ impl Node {
     /// Asks it to leave and waits until it has.
     pub(super) fn leave(mut self) -> Result<(), Failure> {
         self.signal("-TERM")?;
-        let status = self.child.wait().map_err(|error| failed(&self.name, &error.to_string()))?;
-        if status.success() { Ok(()) } else { Err(failed(&self.name, &format!("it left with {status}"))) }
+        match self.ends_within(LEAVE_MAX)? {
+            Some(status) if status.success() => Ok(()),
+            Some(status) => Err(failed(&self.name, &format!("it left with {status}"))),
+            None => Err(failed(&self.name, "it was asked to leave and did not")),
+        }
     }
 
     fn signal(&self, signal: &str) -> Result<(), Failure> {
@@ -154,10 +211,6 @@ impl Drop for Node {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
-}
-
-fn log_of(folder: &Path, name: &str) -> PathBuf {
-    folder.join(format!("{name}.log"))
 }
 
 fn sum_of(text: &str, name: &str) -> u64 {

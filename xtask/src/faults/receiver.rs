@@ -1,5 +1,6 @@
 //! A web receiver that takes its time, and notes when requests came: by the machine's own clock, whatever a node's shows.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
@@ -8,11 +9,15 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::failure::Failure;
 
-/// How long a request takes: runs of a node that dies are in flight then.
-const WORK: Duration = Duration::from_secs(1);
-
 /// The header in which a request says when it was due.
 pub(super) const DUE_HEADER: &str = "x-due";
+
+/// The headers in which it says its key and its attempt, which are noted.
+pub(super) const KEY_HEADER: &str = "x-key";
+pub(super) const ATTEMPT_HEADER: &str = "x-attempt";
+
+/// The header by which a request asks to be refused the first time.
+pub(super) const REFUSE_HEADER: &str = "x-refuse";
 
 /// What came.
 pub(super) struct Receiver {
@@ -22,19 +27,24 @@ pub(super) struct Receiver {
 }
 
 struct Seen {
+    /// How long a request takes: runs of a node that dies are in flight then.
+    work: Duration,
+    /// Where keys and attempts are noted, each line with a write of its own.
+    notes: Option<File>,
     requests: AtomicU64,
     /// The least that a request came after its tick, in microseconds.
     earliest_us: AtomicI64,
 }
 
 impl Receiver {
-    /// Listens until this process ends.
-    pub(super) fn start() -> Result<Self, Failure> {
+    /// Listens until this process ends, takes so long for each request, and notes their keys and attempts.
+    pub(super) fn start(work: Duration, notes: Option<File>) -> Result<Self, Failure> {
         let failed =
             |error: std::io::Error| Failure::new(format!("the receiver: {error}"), "is a port free?");
         let listener = TcpListener::bind(("127.0.0.1", 0)).map_err(failed)?;
         let port = listener.local_addr().map_err(failed)?.port();
-        let seen = Arc::new(Seen { requests: AtomicU64::new(0), earliest_us: AtomicI64::new(i64::MAX) });
+        let (requests, earliest_us) = (AtomicU64::new(0), AtomicI64::new(i64::MAX));
+        let seen = Arc::new(Seen { work, notes, requests, earliest_us });
         let shared = Arc::clone(&seen);
         std::thread::spawn(move || {
             for line in listener.incoming().flatten() {
@@ -63,8 +73,17 @@ fn serve(line: TcpStream, seen: &Seen) {
     while let Some(request) = read(&mut asked) {
         seen.requests.fetch_add(1, Ordering::SeqCst);
         seen.earliest_us.fetch_min(now_us() - request.due_us, Ordering::SeqCst);
-        std::thread::sleep(WORK);
-        if answer.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n").is_err() {
+        if let (Some(mut notes), Some(key)) = (seen.notes.as_ref(), &request.key) {
+            // What cannot be noted is not answered: it would count as never started.
+            let line = format!("{key} {}\n", request.attempt);
+            if notes.write_all(line.as_bytes()).is_err() {
+                return;
+            }
+        }
+        std::thread::sleep(seen.work);
+        let status = if request.is_refused && request.attempt == 1 { "503 Later" } else { "200 OK" };
+        let said = format!("HTTP/1.1 {status}\r\nContent-Length: 3\r\n\r\nok\n");
+        if answer.write_all(said.as_bytes()).is_err() {
             return;
         }
     }
@@ -72,11 +91,15 @@ fn serve(line: TcpStream, seen: &Seen) {
 
 struct Request {
     due_us: i64,
+    key: Option<String>,
+    attempt: u32,
+    is_refused: bool,
 }
 
 /// Reads one request to its end.
 fn read(line: &mut BufReader<TcpStream>) -> Option<Request> {
-    let (mut due_us, mut length, mut text) = (i64::MIN / 2, 0, String::new());
+    let mut request = Request { due_us: i64::MIN / 2, key: None, attempt: 0, is_refused: false };
+    let (mut length, mut text) = (0, String::new());
     loop {
         text.clear();
         if line.read_line(&mut text).ok()? == 0 {
@@ -90,12 +113,15 @@ fn read(line: &mut BufReader<TcpStream>) -> Option<Request> {
         };
         match name.to_ascii_lowercase().as_str() {
             "content-length" => length = value.trim().parse().ok()?,
-            DUE_HEADER => due_us = seconds_of(value.trim())? * 1_000_000,
+            DUE_HEADER => request.due_us = seconds_of(value.trim())? * 1_000_000,
+            KEY_HEADER => request.key = Some(value.trim().to_owned()),
+            ATTEMPT_HEADER => request.attempt = value.trim().parse().ok()?,
+            REFUSE_HEADER => request.is_refused = true,
             _ => {}
         }
     }
     line.read_exact(&mut vec![0; length]).ok()?;
-    Some(Request { due_us })
+    Some(request)
 }
 
 fn now_us() -> i64 {
