@@ -9,10 +9,10 @@ use crate::repository;
 /// What the check tells: every tenth story on SQLite.
 const BOUNDED: [&str; 4] = ["--seeds", "0..300", "--store", "mixed"];
 
-/// How the simulator is built: optimized, in a tenth of the time that a release takes. Its rules can be taken out; the
-/// program and the test of that share everything that they are made of.
-const BUILT: [&str; 6] =
-    ["--profile", "sim", "--package", "punctual-sim", "--features", "punctual-sim/rule-switches"];
+/// How the simulator is built: as the program is, with which it shares the libraries of others. Its rules can be taken out;
+/// it and the test of that share everything that they are made of.
+const BUILT: [&str; 5] =
+    ["--release", "--package", "punctual-sim", "--features", "punctual-sim/rule-switches"];
 
 /// Builds the simulator and hands the arguments to it.
 pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
@@ -39,5 +39,5 @@ fn eyes() -> Result<(), Failure> {
 fn built() -> Result<String, Failure> {
     shown(&Line::new(["cargo", "build"].into_iter().chain(BUILT)))?;
     let target = repository::target_directory(&repository::root()?)?;
-    Ok(target.join("sim/punctual-sim").display().to_string())
+    Ok(target.join("release/punctual-sim").display().to_string())
 }
