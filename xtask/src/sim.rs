@@ -27,7 +27,7 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
         return eyes();
     }
     if arguments.iter().any(|argument| argument == "--soak") {
-        return soak(arguments.iter().map(String::as_str).filter(|argument| *argument != "--soak"));
+        return soak(arguments);
     }
     let program = built()?;
     Line::new([program.as_str()].into_iter().chain(arguments.iter().map(String::as_str))).run()
@@ -47,16 +47,19 @@ fn eyes() -> Result<(), Failure> {
 }
 
 /// Tells what the log does not have yet; what is asked for goes before what is usual.
-fn soak<'a>(asked: impl Iterator<Item = &'a str>) -> Result<(), Failure> {
+fn soak(asked: &[String]) -> Result<(), Failure> {
     shown(&Line::new(["cargo", "build"].into_iter().chain(SOAKING)))?;
     let root = repository::root()?;
     let target = repository::target_directory(&root)?;
     let (program, log) = (target.join("soak/punctual-sim"), target.join("soak.jsonl"));
-    let (program, log, root) =
-        (program.display().to_string(), log.display().to_string(), root.display().to_string());
+    let root = root.display().to_string();
     let commit = Line::new(["git", "-C", &root, "describe", "--always", "--dirty"]).output()?;
-    let usual = SOAKED.into_iter().chain(["--progress", "60", "--log", &log, "--commit", commit.trim()]);
-    Line::new([program.as_str()].into_iter().chain(usual).chain(asked)).run()
+    let mut words = vec![program.display().to_string()];
+    words.extend(SOAKED.map(str::to_owned));
+    words.extend(["--progress", "60", "--commit", commit.trim()].map(str::to_owned));
+    words.extend(["--log".to_owned(), log.display().to_string()]);
+    words.extend(asked.iter().filter(|word| *word != "--soak").cloned());
+    Line::new(words).run()
 }
 
 fn built() -> Result<String, Failure> {
