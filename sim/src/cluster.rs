@@ -75,7 +75,7 @@ impl Cluster {
             pace: self.rhythm.pace,
             drain_for: length(self.rhythm.lease),
             retention: self.rhythm.retention,
-            idle: length(self.rhythm.lease / 10),
+            idle: self.rhythm.idle,
             chance: self.chance.clone(),
             gate: gate.clone(),
             lease: self.rhythm.lease,

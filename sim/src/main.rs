@@ -1,21 +1,24 @@
 //! Tells stories: one by its seed, or many on all cores.
 //!
 //! `punctual-sim SEED`, or `punctual-sim --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N]
-//! [--progress SECONDS] [--name]`. With `--name` stories that fail are named, and the others are told.
+//! [--progress SECONDS] [--name] [--log FILE [--commit NAME]]`. With `--name` stories that fail are named, and the others
+//! are told. With `--log` each story becomes a line of a file, those that this program has there are not told again, and
+//! what all of them came to is printed at the end.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool talks to the person at the terminal")]
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use punctual_sim::{Keeping, Measure, Story, Totals, brief, shrink, story, tell};
+use punctual_sim::{Build, Keeping, Log, Measure, Story, Sum, Told, Totals, brief, shrink, story, tell};
 
 /// Over so many seeds every kind of fault has to have happened.
 const ALL_KINDS_FROM: u64 = 100;
 
-const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS] [--name] [--follow SCHEDULE]";
+const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS] [--name] [--log FILE [--commit NAME]] [--follow SCHEDULE]";
 
 /// What is asked for.
 struct Asked {
@@ -29,6 +32,10 @@ struct Asked {
     progress: Option<Duration>,
     /// What is done about a story that fails.
     failing: Failing,
+    /// Where it is written down what each story came to.
+    log: Option<PathBuf>,
+    /// What this program was made of.
+    commit: String,
     /// The schedule of which everything is printed, by its number.
     follow: Option<usize>,
 }
@@ -66,13 +73,25 @@ impl Asked {
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    match parse(&words) {
-        Ok(asked) => run(&asked),
+    let asked = match parse(&words) {
+        Ok(asked) => asked,
         Err(problem) => {
             eprintln!("error: {problem}\n{USAGE}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match asked.log.as_deref().map(|path| open(path, &asked.commit)).transpose() {
+        Ok(log) => run(&asked, log),
+        Err(problem) => {
+            eprintln!("error: {problem}\nhint: `--log` wants a file that can be written");
             ExitCode::FAILURE
         }
     }
+}
+
+fn open(path: &Path, commit: &str) -> Result<Log, String> {
+    let build = Build::present(commit).map_err(|error| format!("this program cannot be read: {error}"))?;
+    Log::open(path, build).map_err(|error| format!("cannot write `{}`: {error}", path.display()))
 }
 
 fn parse(words: &[String]) -> Result<Asked, String> {
@@ -85,6 +104,8 @@ fn parse(words: &[String]) -> Result<Asked, String> {
         threads: cores,
         progress: None,
         failing: Failing::Shrink,
+        log: None,
+        commit: String::new(),
         follow: None,
     };
     let mut rest = words.iter();
@@ -109,6 +130,8 @@ fn parse(words: &[String]) -> Result<Asked, String> {
                 };
             }
             "--days" => asked.measure = Measure::Days(u32::try_from(number(value()?)?).unwrap_or(u32::MAX)),
+            "--log" => asked.log = Some(PathBuf::from(value()?)),
+            "--commit" => asked.commit.clone_from(value()?),
             "--follow" => asked.follow = usize::try_from(number(value()?)?).ok(),
             "--threads" => asked.threads = usize::try_from(number(value()?)?).unwrap_or(1).max(1),
             "--progress" => asked.progress = Some(Duration::from_secs(number(value()?)?)),
@@ -131,20 +154,28 @@ struct Shared<'a> {
     begun: Instant,
     next: AtomicU64,
     is_over: AtomicBool,
-    sum: Mutex<Sum>,
+    course: Mutex<Course>,
 }
 
 #[derive(Default)]
-struct Sum {
+struct Course {
+    /// What was told just now.
     totals: Totals,
+    log: Option<Log>,
     /// When it was said last how far it has come.
     said: Duration,
     failed: Option<(u64, Vec<String>)>,
     /// Stories that failed and were only named.
     failing: u64,
+    /// Why the log could not be written.
+    unwritten: Option<String>,
 }
 
 impl Shared<'_> {
+    fn course(&self) -> MutexGuard<'_, Course> {
+        self.course.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Tells stories until there are no more, or one has failed.
     fn work(&self) {
         while !self.is_over.load(Ordering::Relaxed) {
@@ -152,48 +183,71 @@ impl Shared<'_> {
             if seed >= self.asked.to {
                 return;
             }
-            let told = tell(&self.asked.story(seed));
-            let mut sum = self.sum.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            sum.totals.add(&told.totals);
-            let passed = self.begun.elapsed();
-            if self.asked.progress.is_some_and(|every| passed >= sum.said + every) {
-                sum.said = passed;
-                println!("{:>7.0} s, seed {seed}: {}", passed.as_secs_f64(), sum.totals.brief());
+            let story = self.asked.story(seed);
+            if !self.course().log.as_ref().is_some_and(|log| log.has(&story)) {
+                let begun = Instant::now();
+                let told = tell(&story);
+                self.heard(&story, told, begun.elapsed());
             }
-            if self.asked.failing == Failing::Name {
-                told.broken.iter().take(2).for_each(|what| println!("seed {seed}: {what}"));
-                sum.failing += u64::from(!told.broken.is_empty());
-            } else if !told.broken.is_empty() {
-                self.is_over.store(true, Ordering::Relaxed);
-                sum.failed.get_or_insert((seed, told.broken));
-            }
+        }
+    }
+
+    fn heard(&self, story: &Story, told: Told, took: Duration) {
+        let (mut course, seed) = (self.course(), story.seed);
+        course.totals.add(&told.totals);
+        if let Some(Err(problem)) = course.log.as_mut().map(|log| log.add(story, &told, took)) {
+            self.is_over.store(true, Ordering::Relaxed);
+            course.unwritten = Some(problem.to_string());
+        }
+        let passed = self.begun.elapsed();
+        if self.asked.progress.is_some_and(|every| passed >= course.said + every) {
+            course.said = passed;
+            let totals = course.log.as_ref().map_or(&course.totals, |log| &log.sum().totals);
+            println!("{:>7.0} s, seed {seed}: {}", passed.as_secs_f64(), totals.brief());
+        }
+        if self.asked.failing == Failing::Name {
+            told.broken.iter().take(2).for_each(|what| println!("seed {seed}: {what}"));
+            course.failing += u64::from(!told.broken.is_empty());
+        } else if !told.broken.is_empty() {
+            self.is_over.store(true, Ordering::Relaxed);
+            course.failed.get_or_insert((seed, told.broken));
         }
     }
 }
 
-fn run(asked: &Asked) -> ExitCode {
+fn run(asked: &Asked, log: Option<Log>) -> ExitCode {
     let (begun, next) = (Instant::now(), AtomicU64::new(asked.from));
-    let shared = Shared { asked, begun, next, is_over: AtomicBool::new(false), sum: Mutex::default() };
+    let course = Mutex::new(Course { log, ..Course::default() });
+    let shared = Shared { asked, begun, next, is_over: AtomicBool::new(false), course };
     std::thread::scope(|scope| {
         for _ in 0..asked.threads {
             scope.spawn(|| shared.work());
         }
     });
-    let sum = shared.sum.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    report(asked, &sum.totals, begun);
-    match sum.failed {
-        Some((seed, broken)) => {
+    let course = shared.course.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report(asked, &course.totals, begun);
+    if let Some(log) = &course.log {
+        report_soak(log.sum());
+    }
+    match course {
+        Course { failed: Some((seed, broken)), .. } => {
             complain(asked, seed, &broken);
             ExitCode::FAILURE
         }
-        None if sum.failing > 0 => {
+        Course { unwritten: Some(problem), .. } => {
             eprintln!(
-                "error: {} stories break a promise\nhint: `cargo xtask sim SEED` makes one shorter",
-                sum.failing
+                "error: the log cannot be written: {problem}\nhint: what it has is told; go on with it"
             );
             ExitCode::FAILURE
         }
-        None => every_kind(asked, &sum.totals),
+        Course { failing: failing @ 1.., .. } => {
+            eprintln!(
+                "error: {failing} stories break a promise\nhint: `cargo xtask sim SEED` makes one shorter"
+            );
+            ExitCode::FAILURE
+        }
+        Course { log: Some(log), .. } => every_kind(&log.sum().totals),
+        Course { totals, .. } => every_kind(&totals),
     }
 }
 
@@ -210,9 +264,22 @@ fn report(asked: &Asked, totals: &Totals, begun: Instant) {
     );
 }
 
-fn every_kind(asked: &Asked, totals: &Totals) -> ExitCode {
+/// What all stories of the log came to.
+fn report_soak(sum: &Sum) {
+    let (totals, took) = (&sum.totals, sum.took.as_secs_f64());
+    print!("\nthe log has of this program: {totals}");
+    println!(
+        "{:.1} h of one thread: {:.2} simulated days a second; no fewer than {} nodes and {} schedules",
+        took / 3_600.0,
+        totals.simulated.as_secs_f64() / 86_400.0 / took,
+        sum.nodes_min,
+        sum.schedules_min
+    );
+}
+
+fn every_kind(totals: &Totals) -> ExitCode {
     let missing = totals.missing();
-    if asked.to - asked.from < ALL_KINDS_FROM || missing.is_empty() {
+    if totals.stories < ALL_KINDS_FROM || missing.is_empty() {
         return ExitCode::SUCCESS;
     }
     eprintln!(
@@ -237,5 +304,7 @@ fn complain(asked: &Asked, seed: u64, broken: &[String]) {
     }
     println!("it breaks:");
     tell(&least).broken.iter().for_each(|what| println!("  {what}"));
-    eprintln!("error: seed `{seed}` breaks a promise\nhint: `cargo xtask sim {seed}` tells it again");
+    let days =
+        if let Measure::Days(days) = asked.measure { format!(" --days {days}") } else { String::new() };
+    eprintln!("error: seed `{seed}` breaks a promise\nhint: `cargo xtask sim {seed}{days}` tells it again");
 }

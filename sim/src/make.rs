@@ -59,12 +59,12 @@ pub fn story(seed: u64, keeping: Keeping, measure: Measure) -> Story {
     };
     let begins: Timestamp = dice.pick(&DAYS).parse().expect("a written instant");
     let begins = begins + SignedDuration::from_millis(dice.between(0, 7_200_000));
-    let rhythm = match (measure, is_wide) {
-        (Measure::Days(_), _) => Rhythm::far(),
-        (Measure::Usual, true) => Rhythm::wide(),
-        (Measure::Usual, false) => Rhythm::close(),
+    let (rhythm, scale) = match (measure, is_wide) {
+        (Measure::Days(_), _) => (Rhythm::far(), Scale::FAR),
+        (Measure::Usual, true) => (Rhythm::wide(), Scale::WIDE),
+        (Measure::Usual, false) => (Rhythm::close(), Scale::CLOSE),
     };
-    let mut maker = Maker { dice, scale: if is_wide { Scale::WIDE } else { Scale::CLOSE }, begins, lasts };
+    let mut maker = Maker { dice, scale, begins, lasts };
     let count = SKETCHES_MIN + maker.dice.below(6) as usize;
     let sketches: Vec<Sketch> = (0..count).map(|number| maker.sketch(number)).collect();
     let nodes = 3 + maker.dice.below(2) as usize;
@@ -121,6 +121,8 @@ impl Scale {
         burst: 2_400,
         people: 3_000,
     };
+    /// As wide, for nodes that look so rarely that nothing shorter than three looks may be too late.
+    const FAR: Self = Self { grace: [900, 1_800, 3_600], ..Self::WIDE };
 }
 
 struct Maker {

@@ -5,13 +5,15 @@ use std::time::{Duration, Instant};
 use crate::story::Story;
 use crate::tell::tell;
 
-/// How long it is tried to find a shorter story.
+/// How long it is tried to find a shorter story: so long, or as long as it takes to tell it so often.
 const PATIENCE: Duration = Duration::from_secs(60);
+const TELLINGS: u32 = 100;
 
 /// A shorter story that fails as well; what it says is wrong is on its second part.
 pub fn shrink(story: &Story) -> Story {
-    let until = Instant::now() + PATIENCE;
-    let mut least = story.clone();
+    let begun = Instant::now();
+    let mut least = without_the_rest(story);
+    let until = Instant::now() + PATIENCE.max(begun.elapsed() / 2 * TELLINGS);
     let fails = |story: &Story| !tell(story).broken.is_empty();
     let mut piece = (least.deeds.len() / 2).max(1);
     while Instant::now() < until {
@@ -32,6 +34,15 @@ pub fn shrink(story: &Story) -> Story {
         piece = (piece / 2).max(1);
     }
     without_schedules(least, until)
+}
+
+/// Leaves out what comes after it has failed.
+fn without_the_rest(story: &Story) -> Story {
+    let end = tell(story).totals.simulated;
+    let mut shorter = story.clone();
+    shorter.lasts = shorter.lasts.min(end);
+    shorter.deeds.retain(|deed| deed.at <= end);
+    if tell(&shorter).broken.is_empty() { story.clone() } else { shorter }
 }
 
 /// Leaves out schedules that do not matter; the others keep their numbers.

@@ -26,6 +26,8 @@ pub enum Keeping {
 pub struct Rhythm {
     /// How long a node's lease lasts.
     pub lease: SignedDuration,
+    /// How long a node does nothing at least when nothing is due: its duties, and what has failed.
+    pub idle: Duration,
     /// How far ahead it plans, and how long its loop sleeps at most.
     pub pace: Pace,
     /// How long rows are kept.
@@ -39,6 +41,7 @@ impl Rhythm {
     pub fn close() -> Self {
         Self {
             lease: SignedDuration::from_secs(3),
+            idle: Duration::from_millis(300),
             pace: Pace::default(),
             retention: kept(SignedDuration::from_mins(20)),
             look_every: Duration::from_secs(60),
@@ -49,6 +52,7 @@ impl Rhythm {
     pub fn wide() -> Self {
         Self {
             lease: SignedDuration::from_secs(300),
+            idle: Duration::from_secs(30),
             pace: Pace {
                 tick: SignedDuration::from_secs(30),
                 lookahead: SignedDuration::from_mins(30),
@@ -59,12 +63,14 @@ impl Rhythm {
         }
     }
 
-    /// Three times slower still: as few looks as ticks by the minute and crashes by the half hour need, for years.
+    /// Three times slower still, in the proportions of production: as few looks as ticks by the minute and crashes by the
+    /// half hour need, for years.
     pub fn far() -> Self {
         Self {
             lease: SignedDuration::from_secs(900),
+            idle: Duration::from_secs(300),
             pace: Pace {
-                tick: SignedDuration::from_secs(90),
+                tick: SignedDuration::from_secs(300),
                 lookahead: SignedDuration::from_mins(60),
                 ..Pace::default()
             },

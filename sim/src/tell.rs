@@ -28,6 +28,9 @@ use crate::wall::Wall;
 /// Rows of one list that a look reads at most.
 const ROWS_MAX: u32 = 1_000_000;
 
+/// How often workers look at the queue, at least: what they take up is not to last longer than runs may.
+const WORKERS_EVERY: Duration = Duration::from_secs(150);
+
 /// What a story came to.
 pub struct Told {
     /// What it went through.
@@ -102,7 +105,7 @@ impl<'a> Teller<'a> {
         hub.look();
         let cluster = Cluster::new(&hub, story.rhythm, story.seed, story.nodes);
         let people = People::new(&hub, story.rhythm);
-        tokio::spawn(work_on_queue(Arc::clone(&hub), length(story.rhythm.lease) / 2));
+        tokio::spawn(work_on_queue(Arc::clone(&hub), (length(story.rhythm.lease) / 2).min(WORKERS_EVERY)));
         Self {
             story,
             hub,

@@ -25,7 +25,12 @@ pub struct Totals {
 impl Totals {
     /// Counts something.
     pub fn count(&mut self, kind: &'static str) {
-        *self.counts.entry(kind).or_default() += 1;
+        self.count_many(kind, 1);
+    }
+
+    /// Counts something that happened so often.
+    pub fn count_many(&mut self, kind: &'static str, times: u64) {
+        *self.counts.entry(kind).or_default() += times;
     }
 
     /// How often something happened.
@@ -36,7 +41,7 @@ impl Totals {
     /// Adds another story's.
     pub fn add(&mut self, other: &Self) {
         for (kind, count) in &other.counts {
-            *self.counts.entry(kind).or_default() += count;
+            self.count_many(kind, *count);
         }
         self.stories += other.stories;
         self.ticks += other.ticks;
@@ -49,11 +54,13 @@ impl Totals {
     pub fn brief(&self) -> String {
         let days = self.simulated.as_secs_f64() / 86_400.0;
         format!(
-            "{} stories, {days:.1} days ({:.2} cluster-years), {} crashes, {} ticks checked, {} admissions judged, {} launches seen",
+            "{} stories, {days:.1} days ({:.2} cluster-years), {} crashes ({:.1} a day), {} ticks checked ({:.2} a minute), {} admissions judged, {} launches seen",
             self.stories,
             days / 365.25,
             self.of("crash"),
+            self.of("crash") as f64 / days,
             self.ticks,
+            self.ticks as f64 / days / 1_440.0,
             self.starts,
             self.launches
         )

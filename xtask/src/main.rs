@@ -47,7 +47,7 @@ const COMMANDS: &[Command] = &[
     Command { usage: "faults scenes [clock|server|standby|proxy|disk|nights|versions]…", help: "what databases, disks, lines, clocks and other versions can do to the program under load", run: faults::command },
     Command { usage: "faults store [--kills N] [--database sqlite|postgres|both]", help: "kill -9 a process under load 200 times on each database, then judge the tables", run: faults::command },
     Command { usage: "faults nodes [--nodes 2|3] [--rate 2000] [--seconds N] [--seed S]", help: "kill, stop, add and remove nodes on one PostgreSQL under load, then judge its ledger", run: faults::command },
-    Command { usage: "sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] | --eyes", help: "whole clusters in virtual time with every kind of fault, held to every promise", run: sim::command },
+    Command { usage: "sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] | --soak [--log FILE] [--threads N] | --eyes", help: "whole clusters in virtual time with every kind of fault, held to every promise", run: sim::command },
     Command { usage: "steady [SECONDS]", help: "one schedule each second for ten minutes, with its lateness", run: steady::command },
     Command { usage: "stress [--parts file,ledger,programs,idle] [--schedules 100k] [--runs 1M]", help: "the program with a huge file, a huge ledger, a thousand programs", run: stress::command },
     Command { usage: "sweep", help: "every zone and transition 1970–2037 against the oracle", run: sweep::command },

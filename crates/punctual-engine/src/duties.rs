@@ -9,6 +9,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 use tracing::{debug, warn};
 
+use crate::flights::Flights;
 use crate::time::Time;
 use crate::{Clock, Metrics, Pulse, Tuning};
 
@@ -32,6 +33,7 @@ const COUNT_EVERY: Duration = Duration::from_secs(10);
 pub(crate) struct Duties<S, C> {
     pub(crate) store: Arc<S>,
     pub(crate) time: Arc<Time<C>>,
+    pub(crate) flights: Arc<Flights>,
     pub(crate) tuning: watch::Receiver<Tuning>,
     /// How long nothing is looked for at least.
     pub(crate) idle: Duration,
@@ -55,6 +57,8 @@ impl<S: Store, C: Clock> Duties<S, C> {
                 Ok(()) = self.tuning.changed() => retain_at = Instant::now(),
                 () = sleep_until(order_at.min(retain_at).min(count_at)) => {}
             }
+            // A herd that is being launched needs the cores first.
+            self.flights.rush().await;
             let now = Instant::now();
             if order_at <= now {
                 let is_more = self.told("order", self.order().await).unwrap_or_default();

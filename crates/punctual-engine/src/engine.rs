@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Action, Event, Fence, Outcome, Pace, ScheduleKey};
+use punctual_plan::{Event, Fence, Outcome, Pace, ScheduleKey};
 use punctual_store::{
     Ask, AttemptToken, BATCH_MAX, DueBatch, Error, Expired, Launchable, Report, Store, Whose,
 };
@@ -381,14 +381,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     pub(crate) fn launch_all(&mut self, launches: Vec<Arc<Launchable>>, fence: Fence) {
-        if launches.iter().any(|run| matches!(run.definition.target.action, Action::Queue(_))) {
+        let seen = self.launcher.launch(launches, fence);
+        if seen.queued {
             self.pulse.tell();
         }
-        if launches.iter().any(|run| matches!(run.definition.target.action, Action::Message { .. })) {
+        if seen.written {
             // A full channel has been told already.
             let _ = self.messages.try_send(());
         }
-        self.launcher.launch(launches, fence);
     }
 
     /// Ends runs in flight that nobody has answered for in time.

@@ -9,14 +9,13 @@ use punctual_plan::{Fence, RunKey};
 use punctual_store::{Attempt, Launchable};
 use tokio::time::Instant;
 
-use crate::launch::{Cancel, Canceller, LiveOutput, Why};
+use crate::launch::{Cancel, Canceller, Why};
 
 /// An attempt in hand.
 #[derive(Clone, Debug)]
 pub(crate) struct Flight {
     pub(crate) attempt: u32,
     pub(crate) canceller: Canceller,
-    pub(crate) output: LiveOutput,
     /// Whether it was launched, and does not only wait for its place.
     pub(crate) is_launched: bool,
 }
@@ -24,8 +23,11 @@ pub(crate) struct Flight {
 /// How often a rush is looked at.
 const RUSH_LOOK: Duration = Duration::from_millis(2);
 
+/// After so many looks without a start in between it is over; a busy machine has pauses as well.
+const RUSH_PAUSE_MAX: u32 = 5;
+
 /// What waits for the end of a rush waits no longer than this.
-const RUSH_MAX: Duration = Duration::from_millis(500);
+const RUSH_MAX: Duration = Duration::from_secs(1);
 
 /// Everything in hand. A run that was taken up again under a new fence is another flight.
 #[derive(Debug, Default)]
@@ -49,8 +51,8 @@ impl Flights {
     pub(crate) fn insert_all(&self, runs: &[Arc<Launchable>], fence: Fence) {
         // Made before anybody has to wait for it.
         let new = |run: &Arc<Launchable>| {
-            let ((canceller, _), output) = (Cancel::pair(), LiveOutput::default());
-            let flight = Flight { attempt: run.attempt, canceller, output, is_launched: false };
+            let (canceller, _) = Cancel::pair();
+            let flight = Flight { attempt: run.attempt, canceller, is_launched: false };
             ((run.run, fence), flight)
         };
         let new: Vec<_> = runs.iter().map(new).collect();
@@ -65,13 +67,11 @@ impl Flights {
     /// Resolves when no more starts follow upon each other, or soon in any case: what is not a start can wait for them.
     pub(crate) async fn rush(&self) {
         let begun = Instant::now();
-        let mut launches = self.launches.load(Ordering::Relaxed);
-        while self.is_crowded() && begun.elapsed() < RUSH_MAX {
+        let (mut launches, mut pause) = (self.launches.load(Ordering::Relaxed), 0);
+        while self.is_crowded() && begun.elapsed() < RUSH_MAX && pause < RUSH_PAUSE_MAX {
             tokio::time::sleep(RUSH_LOOK).await;
             let before = std::mem::replace(&mut launches, self.launches.load(Ordering::Relaxed));
-            if before == launches {
-                return;
-            }
+            pause = if before == launches { pause + 1 } else { 0 };
         }
     }
 
@@ -131,7 +131,8 @@ impl Flights {
     pub(crate) fn new_output(&self, fence: Fence) -> Vec<(RunKey, u32, String)> {
         let flights = self.flights();
         let own = flights.iter().filter(|((_, held), _)| *held == fence);
-        own.filter_map(|((run, _), flight)| Some((*run, flight.attempt, flight.output.take_new()?))).collect()
+        let new = |flight: &Flight| flight.canceller.output_of().take_new();
+        own.filter_map(|((run, _), flight)| Some((*run, flight.attempt, new(flight)?))).collect()
     }
 
     /// Whether anything is in hand.

@@ -22,7 +22,7 @@ pub(crate) const RESERVE: usize = 100;
 pub(crate) const WAITING_MAX: usize = 200_000;
 
 /// Runs that one task launches one after the other: their flights and places are dealt with together.
-pub(crate) const SLICE: usize = 16;
+pub(crate) const SLICE: usize = 32;
 
 /// What finds its lane full is looked at again after this long, and behind all that found it full before.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
@@ -476,7 +476,7 @@ mod tests {
     #[test]
     fn slices_take_the_places_that_single_runs_leave() {
         let mut lanes = Lanes::new(LANE_MAX);
-        let mut placed = fill(&mut lanes, "quick", 0..(POOL + 40) as i64);
+        let mut placed = fill(&mut lanes, "quick", 0..(POOL + 80) as i64);
         lanes.begin();
         let alone = placed.pop().expect("it has a place");
         assert!(lanes.last_slice(&alone).is_empty(), "others launch slices");
@@ -485,7 +485,7 @@ mod tests {
         assert!(placed.drain(..SLICE - 1).all(|one| lanes.last_slice(&one).is_empty()));
         let alone = placed.pop().expect("it has a place");
         assert_eq!(lanes.last_slice(&alone).len(), SLICE, "nobody has come for the others");
-        assert_eq!(lanes.next_slice(&placed, Vec::new()).len(), 40 - 3 - SLICE);
+        assert_eq!(lanes.next_slice(&placed, Vec::new()).len(), 80 - 3 - SLICE);
     }
 
     #[test]

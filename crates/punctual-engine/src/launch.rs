@@ -27,7 +27,7 @@ pub trait Targets: Send + Sync + 'static {
 #[derive(Debug)]
 pub struct Launch {
     /// The run.
-    pub run: Launchable,
+    pub run: Arc<Launchable>,
     /// The fence of the node that launches it.
     pub fence: Fence,
     /// To be told once the attempt exists in the world.
@@ -133,24 +133,26 @@ impl std::fmt::Display for Why {
 
 /// The wish that an attempt end; clones hear of the same wish.
 #[derive(Clone, Debug)]
-pub struct Cancel(Arc<Wish>);
+pub struct Cancel(Arc<Line>);
 
 /// Says that an attempt shall end.
 #[derive(Clone, Debug)]
-pub struct Canceller(Arc<Wish>);
+pub struct Canceller(Arc<Line>);
 
-/// What both share: there is one for each run in hand, so it is small.
+/// What those who launch an attempt and those who carry it out have to say to each other. There is one for each run in
+/// hand, so it is small.
 #[derive(Debug, Default)]
-struct Wish {
+struct Line {
     why: OnceLock<Why>,
     uttered: Notify,
+    printed: Mutex<Printed>,
 }
 
 impl Cancel {
     /// A wish and who can utter it.
     pub fn pair() -> (Canceller, Self) {
-        let wish = Arc::new(Wish::default());
-        (Canceller(Arc::clone(&wish)), Self(wish))
+        let line = Arc::new(Line::default());
+        (Canceller(Arc::clone(&line)), Self(line))
     }
 
     /// Resolves when the attempt shall end, and says why; never, if nobody can want it any more.
@@ -178,6 +180,11 @@ impl Canceller {
         Cancel(Arc::clone(&self.0))
     }
 
+    /// What the same attempt prints.
+    pub(crate) fn output_of(&self) -> LiveOutput {
+        LiveOutput(Arc::clone(&self.0))
+    }
+
     /// Wants the end; the first reason stays.
     pub fn cancel(&self, why: Why) {
         if self.0.why.set(why).is_ok() {
@@ -188,7 +195,7 @@ impl Canceller {
 
 /// What a running attempt has printed so far: the last [`OUTPUT_MAX`] bytes, shown about once a second.
 #[derive(Clone, Debug, Default)]
-pub struct LiveOutput(Arc<Mutex<Printed>>);
+pub struct LiveOutput(Arc<Line>);
 
 #[derive(Debug, Default)]
 struct Printed {
@@ -199,7 +206,7 @@ struct Printed {
 impl LiveOutput {
     /// Adds what was just printed; never waits.
     pub fn push(&self, bytes: &[u8]) {
-        let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut printed = self.0.printed.lock().unwrap_or_else(PoisonError::into_inner);
         printed.bytes.extend(bytes);
         let excess = printed.bytes.len().saturating_sub(OUTPUT_MAX);
         printed.bytes.drain(..excess);
@@ -208,7 +215,7 @@ impl LiveOutput {
 
     /// What is there, if something is new since the last call.
     pub(crate) fn take_new(&self) -> Option<String> {
-        let mut printed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut printed = self.0.printed.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::mem::take(&mut printed.is_new) {
             return None;
         }

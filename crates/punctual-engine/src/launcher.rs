@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -57,14 +58,15 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
     }
 
     /// Hands over runs and returns at once. What waits in a queue is left to its workers.
-    pub(crate) fn launch(&mut self, runs: Vec<Arc<Launchable>>, fence: Fence) {
-        let mut runs = runs.into_iter();
+    pub(crate) fn launch(&mut self, runs: Vec<Arc<Launchable>>, fence: Fence) -> Seen {
+        let (mut runs, mut seen) = (runs.into_iter(), Seen::default());
         // The first begin while the others are still on their way.
         while runs.len() > 0 {
-            let some = runs.by_ref().take(TOGETHER).collect();
+            let some = runs.by_ref().take(TOGETHER).inspect(|run| seen.look_at(run)).collect();
             self.shared.flights.announce(runs.len());
             self.launch_some(some, fence);
         }
+        seen
     }
 
     fn launch_some(&mut self, mut runs: Vec<Arc<Launchable>>, fence: Fence) {
@@ -127,6 +129,23 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
 impl<C, T> Drop for Launcher<C, T> {
     fn drop(&mut self) {
         self.shared.crew.end();
+    }
+}
+
+/// Of what kinds there were some among runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seen {
+    /// Some wait in a queue for workers.
+    pub(crate) queued: bool,
+    /// Some have written a message.
+    pub(crate) written: bool,
+}
+
+impl Seen {
+    fn look_at(&mut self, run: &Launchable) {
+        let action = &run.definition.target.action;
+        self.queued |= matches!(action, Action::Queue(_));
+        self.written |= matches!(action, Action::Message { .. });
     }
 }
 
@@ -206,8 +225,9 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 self.spawn(Arc::clone(self).go_on(placed, fence, going));
                 continue;
             }
-            let noted = noted(&mut slip, &placed.run);
-            let attempt = Attempt { run: Arc::clone(&placed.run), fence, flight, noted };
+            let (noted, birth) = (noted(&mut slip, &placed.run), Arc::new(Birth::default()));
+            let run = Arc::clone(&placed.run);
+            let attempt = Attempt { run, fence, flight, noted, birth: Arc::clone(&birth) };
             let mut going = Box::pin(Arc::clone(self).attempt(attempt));
             // Most closures end at once; whatever does not goes on in a task of its own.
             let look = |context: &mut std::task::Context<'_>| Poll::Ready(going.as_mut().poll(context));
@@ -216,7 +236,12 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                     news.iter().filter_map(News::end).for_each(|report| slip.end(report));
                     over.push(Over { placed, news });
                 }
-                Poll::Pending => self.spawn(Arc::clone(self).go_on(placed, fence, going)),
+                Poll::Pending => {
+                    if let Some(at) = birth.goes_on() {
+                        self.tell_start(&placed.run, fence, at);
+                    }
+                    self.spawn(Arc::clone(self).go_on(placed, fence, going));
+                }
             }
         }
         self.journal().filed(slip, over.iter().filter_map(Over::end));
@@ -237,7 +262,9 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             journal.filed(slip, std::iter::empty());
             noted
         };
-        self.attempt(Attempt { run, fence, flight, noted }).await
+        let birth = Arc::new(Birth::default());
+        birth.goes_on();
+        self.attempt(Attempt { run, fence, flight, noted, birth }).await
     }
 
     /// Waits for the end of a run, and then launches whatever has its place next. Boxed, for that may be this again.
@@ -268,18 +295,17 @@ impl<C: Clock, T: Targets> Shared<C, T> {
 
     /// Launches a run; what there is to be said when it is over.
     async fn attempt(self: Arc<Self>, attempt: Attempt) -> Option<News> {
-        let Attempt { run, fence, flight, noted } = attempt;
+        let Attempt { run, fence, flight, noted, birth } = attempt;
         let cancel = flight.canceller.cancel_of();
-        let started_at = Arc::new(Mutex::new(None));
         let from = self.time.now();
         let launched = match noted {
             Ok(()) => {
                 let launch = Launch {
-                    run: Launchable::clone(&run),
+                    run: Arc::clone(&run),
                     fence,
-                    started: self.on_start(&run, fence, Arc::clone(&started_at)),
+                    started: self.on_start(Arc::clone(&run), fence, Arc::clone(&birth)),
                     cancel: cancel.clone(),
-                    output: flight.output,
+                    output: flight.canceller.output_of(),
                 };
                 self.targets.launch(launch).await
             }
@@ -293,7 +319,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             Launched::Ended(finished) => finished,
             Launched::Entrusted => return Some(News::Gone { run: run.run, attempt: run.attempt }),
         };
-        let started_at = *started_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let started_at = birth.at.get().copied();
         let is_cancelled = matches!(finished.outcome, Outcome::Cancelled { .. });
         match cancel.why() {
             // Whoever takes the run over finds it in doubt; what this node says of it does not count.
@@ -319,21 +345,21 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         }
     }
 
-    fn on_start(
-        self: &Arc<Self>,
-        run: &Launchable,
-        fence: Fence,
-        at: Arc<Mutex<Option<Timestamp>>>,
-    ) -> OnStart {
-        let (shared, started, fire_at) = (Arc::clone(self), (run.run, run.attempt), run.fire_at);
+    fn on_start(self: &Arc<Self>, run: Arc<Launchable>, fence: Fence, birth: Arc<Birth>) -> OnStart {
+        let shared = Arc::clone(self);
         OnStart::new(move || {
             pass(FailPoint::LaunchStarted);
             let now = shared.time.now();
-            *at.lock().unwrap_or_else(PoisonError::into_inner) = Some(now);
-            shared.metrics.drift.observe(now.duration_since(fire_at));
-            let (run, attempt) = started;
-            shared.tell(News::Started { started: Started { run, attempt, at: now }, fence });
+            shared.metrics.drift.observe(now.duration_since(run.fire_at));
+            if birth.begins(now) {
+                shared.tell_start(&run, fence, now);
+            }
         })
+    }
+
+    fn tell_start(&self, run: &Launchable, fence: Fence, at: Timestamp) {
+        let started = Started { run: run.run, attempt: run.attempt, at };
+        self.tell(News::Started { started, fence });
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
@@ -353,6 +379,31 @@ struct Attempt {
     flight: Flight,
     /// Whether the journal has it.
     noted: Result<(), String>,
+    birth: Arc<Birth>,
+}
+
+/// When an attempt began. That is told only of one that goes on for a while: most are over before anybody could read it.
+#[derive(Default)]
+struct Birth {
+    at: OnceLock<Timestamp>,
+    is_told: AtomicBool,
+}
+
+impl Birth {
+    /// It exists since now; whether that is to be told.
+    fn begins(&self, now: Timestamp) -> bool {
+        let is_first = self.at.set(now).is_ok();
+        // Of the two that look at what the other wrote, one sees it.
+        fence(Ordering::SeqCst);
+        is_first && self.is_told.load(Ordering::SeqCst)
+    }
+
+    /// It goes on; since when, if it has begun.
+    fn goes_on(&self) -> Option<Timestamp> {
+        self.is_told.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        self.at.get().copied()
+    }
 }
 
 /// A run that is over, with what there is to be said of it.

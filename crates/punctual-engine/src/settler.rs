@@ -193,7 +193,7 @@ impl<S: Store, C: Clock> Settler<S, C> {
             }
             Err(problem) => {
                 warn!(%problem, "cannot mark runs as running, trying again");
-                gathered.mark_at = Instant::now() + MARK_AFTER;
+                gathered.mark_at = Instant::now() + MARK_AFTER.max(self.idle);
             }
         }
     }

@@ -141,10 +141,11 @@ struct Parts<S, C> {
 }
 
 impl<S: Store, C: Clock> Parts<S, C> {
-    fn duties(&self, tuner: &Tuner, pulse: &Arc<Pulse>) -> Duties<S, C> {
+    fn duties(&self, tuner: &Tuner, pulse: &Arc<Pulse>, flights: &Arc<Flights>) -> Duties<S, C> {
         Duties {
             store: Arc::clone(&self.store),
             time: Arc::clone(&self.time),
+            flights: Arc::clone(flights),
             tuning: tuner.heard(),
             idle: self.settings.idle,
             metrics: Arc::clone(&self.metrics),
@@ -184,8 +185,8 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     joined: &Joined,
 ) -> Engine<S, C, T> {
     let (tuner, pulse) = (Tuner::new(parts.settings.tuning()), Arc::new(Pulse::default()));
-    let (duties, pace) = (parts.duties(&tuner, &pulse), parts.settings.tuning().pace);
     let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
+    let (duties, pace) = (parts.duties(&tuner, &pulse, &flights), parts.settings.tuning().pace);
     let (settler, node) = (parts.settler(&settled, &flights), parts.node());
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));

@@ -42,7 +42,13 @@ fn launch(number: i64, argv: &[&str]) -> Launch {
         token: None,
     };
     let (_, cancel) = Cancel::pair();
-    Launch { run, fence: Fence(1), started: OnStart::new(|| ()), cancel, output: LiveOutput::default() }
+    Launch {
+        run: run.into(),
+        fence: Fence(1),
+        started: OnStart::new(|| ()),
+        cancel,
+        output: LiveOutput::default(),
+    }
 }
 
 fn targets() -> Arc<HostTargets<Memory>> {

@@ -4,6 +4,7 @@
 mod ground;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use ground::{alive, at, batch, connect, create, cron, ground, node};
 use jiff::ToSpan as _;
@@ -82,6 +83,27 @@ async fn many_schedules_are_made_at_once_and_a_name_is_taken_once() {
     let written = ground.store.write_schedules(Scope::org(org), many).await.unwrap();
     assert_eq!(written.iter().filter(|one| one.is_ok()).count(), 99);
     assert!(matches!(written[99], Err(Error::NameTaken { .. })));
+}
+
+#[tokio::test]
+async fn one_that_the_server_cannot_store_takes_nobody_along() {
+    let ground = ground().await;
+    let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));
+    let store = Arc::new(ground.store);
+    let making: Vec<_> = (0..20)
+        .map(|number| {
+            let mut schedule = cron(&format!("s{number}"), "0 3 * * *");
+            schedule.description = (number == 7).then(|| "a zero \0 byte".to_owned());
+            let store = Arc::clone(&store);
+            tokio::spawn(
+                async move { store.write_schedules(Scope::org(org), vec![create(schedule, now)]).await },
+            )
+        })
+        .collect();
+    for (number, one) in making.into_iter().enumerate() {
+        let written = one.await.expect("no panic");
+        assert_eq!(written.is_ok_and(|written| written[0].is_ok()), number != 7, "s{number}");
+    }
 }
 
 /// Every table that has an org.

@@ -72,7 +72,7 @@ fn before_the_launch() -> Vec<Asked> {
         (sql!("next_plan_at"), values(&["5000", null])),
         (sql!("outstanding"), values(&[keys, "1000", "'scheduled'", "'tick'"])),
         (sql!("move_cursors"), values(&[keys, one, zero, zero, one, one, one, one, "'active'"])),
-        (sql!("due"), values(&["1000", null, &BATCH.to_string()])),
+        (sql!("due"), values(&["1000", null, &BATCH.to_string(), "0", "255"])),
         (sql!("next_look_at"), values(&["1000", null])),
         (sql!("moving"), values(&[keys, "'scheduled'"])),
         (sql!("start_runs"), values(&[keys, &two, one, &no_text, "2", "5", open, &no_text, &no_text])),

@@ -188,9 +188,11 @@ impl Oracle {
                 known.sketches.get(&seen.version).map_or(0, |sketch| sketch.policy.run_timeout.as_secs());
             let flown = seen.flew.map_or(0, |flew| moment.real.saturating_sub(flew).as_secs());
             let late = moment.db.duration_since(seen.fire_at);
+            // What is given up is given up by the database's clock: one that was set back has to come to it again first.
+            let is_due = seen.started.is_none_or(|at| moment.db.duration_since(at).as_secs() > timeout + 60);
             let is_stuck = match seen.status {
                 status if status.is_in_flight() => {
-                    flown > timeout.unsigned_abs() + 60 + self.rhythm.calm_after().as_secs()
+                    is_due && flown > timeout.unsigned_abs() + 60 + self.rhythm.calm_after().as_secs()
                 }
                 punctual_plan::RunStatus::Scheduled => late > self.rhythm.late_max() * 2,
                 _ => false,

@@ -191,6 +191,8 @@ pub(super) struct Seen {
     pub(super) holder: Option<Fence>,
     /// When it ended or was last in flight.
     pub(super) flew: Option<Duration>,
+    /// What the database's clock showed when its last attempt was admitted.
+    pub(super) started: Option<Timestamp>,
     pub(super) is_forced: bool,
     pub(super) guard: Option<String>,
     pub(super) lane: Option<String>,

@@ -81,6 +81,7 @@ impl Oracle {
             launched: 0,
             holder: None,
             flew: None,
+            started: None,
             is_forced: run.nonce.starts_with(FORCED),
             guard: None,
             lane: None,
@@ -131,7 +132,7 @@ impl Oracle {
         };
         let is_start = attempt.is_some_and(|attempt| attempt > seen.attempt);
         if let Some(attempt) = attempt.filter(|_| is_start) {
-            seen.attempt = attempt;
+            (seen.attempt, seen.started) = (attempt, Some(moment.db));
             self.started(moment, &mut seen, run);
         }
         seen.status = now;

@@ -8,6 +8,7 @@ mod steps;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+pub(crate) use self::steps::SUITE;
 use self::steps::{STEPS, Step, Work};
 use crate::failure::Failure;
 use crate::line::Line;

@@ -56,8 +56,9 @@ const END_TO_END_PREFIX: &str = "e2e_";
 /// Test targets with this in their name need a PostgreSQL server.
 const POSTGRES_PART: &str = "postgres";
 
-/// The suite that every store passes, simulations, traces and places to be killed at are behind features.
-const SUITE: [&str; 2] =
+/// The suite that every store passes, simulations, traces and places to be killed at are behind features. Whatever is built
+/// for the check has the same ones: with others everything would be built once more.
+pub(crate) const SUITE: [&str; 2] =
     ["--features", "punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points"];
 
 /// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
@@ -84,7 +85,7 @@ fn tidy(_pace: Pace) -> Result<String, Failure> {
 }
 
 fn doctests() -> Vec<Line> {
-    vec![cargo("test --workspace --doc")]
+    vec![Line::new(["cargo", "test", "--workspace", "--doc"].into_iter().chain(SUITE))]
 }
 
 fn docs() -> Vec<Line> {
@@ -94,7 +95,7 @@ fn docs() -> Vec<Line> {
 fn tests(_pace: Pace) -> Result<String, Failure> {
     let targets = test_targets(&repository::crates(&repository::root()?)?);
     // A test starts them as people do; built as tests they have no `main`.
-    shown(&cargo("build --workspace --examples"))?;
+    shown(&Line::new(["cargo", "build", "--workspace", "--examples"].into_iter().chain(SUITE)))?;
     shown(&tests_line(&targets, &["--skip", POSTGRES_PART]))?;
     Ok(format!("end-to-end ones have a step of their own: {}", targets.end_to_end.join(", ")))
 }
@@ -148,7 +149,7 @@ fn end_to_end(_pace: Pace) -> Result<String, Failure> {
     let binary = release::program()?.display().to_string();
     let server = ground::postgres::Server::start()?;
     let named = targets.end_to_end.iter().flat_map(|name| ["--test", name]);
-    let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(named));
+    let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(SUITE).chain(named));
     shown(&line.with(BINARY_VARIABLE, &binary).with(ground::postgres::URL_VARIABLE, &server.url()))?;
     Ok(targets.end_to_end.join(", "))
 }

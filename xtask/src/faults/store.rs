@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::Database;
 use super::notes::{Found, Series};
-use crate::check::shown;
+use crate::check::{SUITE, shown};
 use crate::failure::Failure;
 use crate::ground::postgres::Server;
 use crate::line::Line;
@@ -78,12 +78,12 @@ pub(crate) fn bounded() -> Result<String, Failure> {
 }
 
 fn hammer(build: Build) -> Result<PathBuf, Failure> {
-    let words = ["cargo", "build", "--package", "punctual-bench", "--bin", "hammer"];
-    let (more, folder) = match build {
-        Build::Release => (Some("--release"), "release"),
-        Build::Debug => (None, "debug"),
+    let (how, folder) = match build {
+        Build::Release => (vec!["--release", "--package", "punctual-bench"], "release"),
+        // Of what the tests have built.
+        Build::Debug => ([&["--workspace"], &SUITE[..]].concat(), "debug"),
     };
-    shown(&Line::new(words.into_iter().chain(more)))?;
+    shown(&Line::new(["cargo", "build", "--bin", "hammer"].into_iter().chain(how)))?;
     Ok(repository::target_directory(&repository::root()?)?.join(folder).join("hammer"))
 }
 

@@ -1,6 +1,6 @@
 //! Async closures of the embedding program, by name. The ledger keeps only the name.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -98,7 +98,7 @@ impl Future for Watched {
 /// ```
 #[derive(Clone, Default)]
 pub struct Callbacks {
-    by_name: HashMap<String, Callback>,
+    by_name: BTreeMap<String, Callback>,
 }
 
 impl Callbacks {
@@ -121,9 +121,7 @@ impl Callbacks {
 
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        let mut names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
-        names.sort_unstable();
-        names.into_iter()
+        self.by_name.keys().map(String::as_str)
     }
 
     /// Whether there is one of this name.

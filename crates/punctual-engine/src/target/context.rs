@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, Trace, run_key};
+use punctual_plan::{Action, Facts, Object, Origin, Queue, RunKey, Schedule, Trace};
 use punctual_store::{AttemptToken, Launchable};
 use serde_json::{Value, json};
 
@@ -18,8 +18,6 @@ const BEGUN_WITHIN: SignedDuration = SignedDuration::from_secs(60);
 pub struct Context {
     /// The run.
     pub run_id: RunKey,
-    /// The same for every attempt of it: what to deduplicate by.
-    pub idempotency_key: String,
     /// What brought it about.
     pub origin: Origin,
     /// The request, upstream run or backfill that it came from; empty for ticks.
@@ -43,10 +41,8 @@ pub struct Context {
 impl Context {
     /// Describes an attempt that is about to be launched.
     pub fn new(run: &Launchable, token: AttemptToken, now: Timestamp) -> Self {
-        let key = run_key(run.definition.id, run.origin, &run.nonce, run.scheduled_for);
         Self {
             run_id: run.run,
-            idempotency_key: key,
             origin: run.origin,
             nonce: run.nonce.clone(),
             scheduled_for: run.scheduled_for,
@@ -57,6 +53,11 @@ impl Context {
             trace: run.trace,
             schedule: Arc::clone(&run.definition),
         }
+    }
+
+    /// The same for every attempt of the run: what to deduplicate by.
+    pub fn idempotency_key(&self) -> String {
+        self.facts().idempotency_key()
     }
 
     /// When it should have begun at the latest: before its schedule ticks again, and soon in any case.

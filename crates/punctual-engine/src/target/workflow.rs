@@ -77,6 +77,6 @@ fn meta(context: &Context) -> Value {
         "source": "schedule",
         "user_id": context.schedule.owner.user_id,
         "scheduled_for": context.scheduled_for.to_string(),
-        "idempotency_key": given.unwrap_or(&context.idempotency_key),
+        "idempotency_key": given.map_or_else(|| context.idempotency_key(), str::to_owned),
     })
 }

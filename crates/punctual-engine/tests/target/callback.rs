@@ -25,7 +25,7 @@ async fn a_closure_gets_everything_about_its_run() {
             context.attempt == 2 && context.run_id.0 == 41,
             context.is_manual() && context.nonce == "request-7",
             context.payload()["size"] == 3,
-            json["idempotency_key"] == context.idempotency_key.as_str(),
+            json["idempotency_key"] == context.idempotency_key().as_str(),
             context.trace.is_some_and(|trace| trace.to_string() == TRACE) && json["traceparent"] == TRACE,
         ];
         if facts == [true; 6] { Ok(()) } else { Err(format!("{facts:?}").into()) }

@@ -68,7 +68,7 @@ impl Stage {
         let (told, started) = oneshot::channel();
         let (canceller, cancel) = Cancel::pair();
         let launch = Launch {
-            run: self.run_of(schedule),
+            run: self.run_of(schedule).into(),
             fence: Fence(3),
             // A test that does not wait for the start has no ear for it.
             started: OnStart::new(move || {

@@ -1,5 +1,6 @@
 -- The orgs that have open rows, from one to the next through the index; of each its oldest rows; then the first of
--- each, the second of each, and so on.
+-- each, the second of each, and so on. What is due at this very instant is found by its shard as well: of a herd that is
+-- read in parts each row is touched once.
 WITH RECURSIVE o (org) AS (
     (SELECT r.org FROM runs r WHERE r.look_at IS NOT NULL ORDER BY r.org LIMIT 1)
     UNION ALL
@@ -16,11 +17,21 @@ FROM o
 CROSS JOIN LATERAL (
     SELECT f.*, row_number() OVER (ORDER BY f.look_at, f.key) AS place
     FROM (
-        SELECT r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt, r.status, r.reason,
-               r.detail, r.wait_kind, r.wait_for, r.wait_since, r.wait_until, r.is_forced, r.fence, r.look_at, r.traceparent
-        FROM runs r
-        WHERE r.org = o.org AND r.look_at <= $1::bigint AND ($2::bigint[] IS NULL OR r.shard = ANY ($2::bigint[]))
-        ORDER BY r.look_at
+        (
+            SELECT r.*
+            FROM runs r
+            WHERE r.org = o.org AND r.look_at < $1::bigint AND ($2::bigint[] IS NULL OR r.shard = ANY ($2::bigint[]))
+            ORDER BY r.look_at
+            LIMIT (SELECT rows FROM share)
+        )
+        UNION ALL
+        (
+            SELECT r.*
+            FROM runs r
+            WHERE r.org = o.org AND r.look_at = $1::bigint AND r.shard >= $4::bigint AND r.shard <= $5::bigint
+              AND ($2::bigint[] IS NULL OR r.shard = ANY ($2::bigint[]))
+            LIMIT (SELECT rows FROM share)
+        )
         LIMIT (SELECT rows FROM share)
     ) f
 ) d

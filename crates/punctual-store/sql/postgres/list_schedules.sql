@@ -1,10 +1,11 @@
+-- The living schedules after the last one of the page before, along the index of their names.
 SELECT * FROM schedule_rows d
-WHERE ($1::text IS NULL OR (d.name, d.key) > ($1::text, $2::bigint))
+WHERE d.deleted_at IS NULL
+  AND d.name >= coalesce($1::text, '') AND ($1::text IS NULL OR (d.name, d.key) > ($1::text, $2::bigint))
   AND ($3::text IS NULL OR d.name ILIKE $3::text OR d.description ILIKE $3::text OR d.spec ILIKE $3::text)
   AND ($4::text IS NULL OR d.tags LIKE $4::text)
   AND ($5::text IS NULL OR d.status = $5::text)
   AND ($6::text IS NULL OR d.user_id = $6::text)
   AND ($7::text IS NULL OR d.declared_set = $7::text)
-  AND ($8::bigint = 1 OR d.deleted_at IS NULL)
 ORDER BY d.name, d.key
-LIMIT $9::bigint
+LIMIT $8::bigint

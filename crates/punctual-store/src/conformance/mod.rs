@@ -326,6 +326,7 @@ macro_rules! behaviours {
                 an_empty_batch_is_answered_with_nothing,
             }
             race {
+                of_many_who_make_schedules_each_is_answered_for_itself,
                 one_of_two_planners_wins,
                 one_of_two_admitters_wins,
                 a_guard_and_a_lane_are_claimed_once,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use punctual_plan::{Action, BreakerRule, Object, Outcome, Queue};
 
 use super::Backend;
-use super::stage::{Shape, Stage, at, cron, node, seconds};
-use crate::{AdmitCommit, Commit, Store, Worker, Written};
+use super::stage::{Shape, Stage, at, cron, id_of, node, seconds};
+use crate::{AdmitCommit, Commit, Error, Store, Worker, Written};
 
 /// How often each race is run: whoever wins, the outcome is the same.
 const ROUNDS: usize = 8;
@@ -48,6 +48,29 @@ pub async fn one_of_two_planners_wins<B: Backend>(backend: &B) {
         let right = right.await.expect("no panic").expect("answers");
         assert_eq!(done(&[&left, &right]), 1, "in round {round}");
     }
+}
+
+/// Many make schedules one by one at the same time: each is made, or refused for itself.
+pub async fn of_many_who_make_schedules_each_is_answered_for_itself<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let mut making = Vec::new();
+    for number in 0..40 {
+        let mut schedule = cron(&format!("s{}", number % 30), "1 10 * * *");
+        schedule.id = id_of(&format!("id {number}"));
+        let (store, scope) = (Arc::clone(&stage.store), stage.scope());
+        let write = stage.creation(schedule, at("10:00:05"));
+        making.push(tokio::spawn(async move { store.write_schedules(scope, vec![write]).await }));
+    }
+    let (mut made, mut taken) = (0, 0);
+    for one in making {
+        match one.await.expect("no panic").expect("answers").pop() {
+            Some(Ok(_)) => made += 1,
+            Some(Err(Error::NameTaken { .. })) => taken += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!((made, taken), (30, 10));
+    assert_eq!(stage.ledger("s29").await, "10:01:00 scheduled");
 }
 
 /// Two nodes admit the same row: one starts it.
@@ -187,8 +210,7 @@ pub async fn a_name_is_given_once<B: Backend>(backend: &B) {
     for round in 0..ROUNDS {
         let (mut first, mut second) = (cron("x", "1 10 * * *"), cron("x", "1 10 * * *"));
         (first.name, second.name) = (format!("s{round}"), format!("s{round}"));
-        (first.id, second.id) =
-            (super::stage::id_of(&format!("a{round}")), super::stage::id_of(&format!("b{round}")));
+        (first.id, second.id) = (id_of(&format!("a{round}")), id_of(&format!("b{round}")));
         let writes = [one.creation(first, at("10:00:05")), two.creation(second, at("10:00:05"))];
         let [left, right] = writes;
         let (store, scope) = (Arc::clone(&one.store), one.scope());
@@ -283,7 +305,7 @@ pub async fn a_wait_for_an_upstream_or_a_place_is_due_at_once<B: Backend>(backen
     stage.limits(r#"{"runs_in_flight":1,"over":"wait"}"#).await;
     stage.create(cron("up", "*/20 * * * * *"), at("10:00:05")).await;
     let first = stage.admit(at("10:00:20")).await[0];
-    let on_up = punctual_plan::Dependency::on(vec![super::stage::id_of("up")]);
+    let on_up = punctual_plan::Dependency::on(vec![id_of("up")]);
     stage
         .create(
             cron("down", "30 0 10 * * *").policy(|policy| policy.depends_on = Some(on_up)),

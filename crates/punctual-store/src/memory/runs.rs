@@ -1,5 +1,7 @@
 //! Runs, ranges and counts as they are shown.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use punctual_plan::{Attempt, Range, Run, RunKey, RunState, RunStatus, ScheduleKey, Waiting};
 
@@ -150,17 +152,22 @@ impl Data {
 
     pub(super) fn stats(&self, scope: &Scope, now: Timestamp) -> Stats {
         let mut stats = Stats::default();
+        let mut schedules: BTreeMap<&'static str, u64> = BTreeMap::new();
         for (key, state) in self.states.iter().filter(|(_, state)| scope.covers(state.org)) {
             if self.schedules.get(key).is_some_and(|record| record.deleted_at.is_none()) {
-                *stats.schedules.entry(state.status.name().to_owned()).or_default() += 1;
+                *schedules.entry(state.status.name()).or_default() += 1;
                 let is_behind = state.plan_at.is_some() && state.next_tick.is_some_and(|tick| tick <= now);
                 stats.unplanned += u64::from(is_behind);
             }
         }
         let open = self.unended.iter().filter_map(|(_, key)| self.runs.get(key));
+        let mut runs: BTreeMap<&'static str, u64> = BTreeMap::new();
         for run in open.filter(|run| scope.covers(run.org)) {
-            *stats.runs.entry(run.status.name().to_owned()).or_default() += 1;
+            *runs.entry(run.status.name()).or_default() += 1;
         }
+        let named = |(name, count): (&str, u64)| (name.to_owned(), count);
+        stats.schedules = schedules.into_iter().map(named).collect();
+        stats.runs = runs.into_iter().map(named).collect();
         stats
     }
 }

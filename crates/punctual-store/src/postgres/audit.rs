@@ -42,7 +42,7 @@ impl Postgres {
         let limit = i64::from(cut.limit) + 1;
         let arguments: [&dyn Arg; 7] = [&after, &schedule, &run, &kind, &since, &until, &limit];
         let rows = tx.rows(sql!("list_audit"), &arguments).await;
-        let rows = tx.finish(rows).await?.iter().map(read_event).collect::<Result<Vec<_>, _>>()?;
+        let rows = tx.over(rows).await?.iter().map(read_event).collect::<Result<Vec<_>, _>>()?;
         Ok(listed(rows, cut, |row| row.seq.to_string()))
     }
 

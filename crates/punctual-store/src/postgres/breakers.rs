@@ -16,7 +16,7 @@ impl Postgres {
     pub(super) async fn list_breakers(&self, scope: &Scope) -> Result<Vec<BreakerRow>, Error> {
         let tx = self.connections.begin(scope.into(), "listing breakers").await?;
         let rows = tx.rows(sql!("list_breakers"), &[]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         let read = |row| {
             Ok(BreakerRow {
                 target: col(row, 1)?,
@@ -35,7 +35,7 @@ impl Postgres {
     ) -> Result<Vec<TransitionRow>, Error> {
         let tx = self.connections.begin(scope.into(), "listing the moves of a breaker").await?;
         let rows = tx.rows(sql!("list_transitions"), &[&target, &i64::from(limit)]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         let read = |row| {
             Ok(TransitionRow {
                 target: target.to_owned(),

@@ -55,7 +55,7 @@ impl Postgres {
         let (sent, wall) = (Instant::now(), SystemTime::now());
         let row = tx.row(sql!("database_now"), &[]).await;
         let way = sent.elapsed();
-        let row = tx.finish(row).await?;
+        let row = tx.over(row).await?;
         let micros: i64 = col(&row.ok_or_else(|| Error::corrupt("the database has no time"))?, 0)?;
         let half = way / 2;
         let mut answer = Answer { micros, at: sent + half, wall: wall + half, way, asked: sent };

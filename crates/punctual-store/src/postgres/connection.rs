@@ -4,6 +4,7 @@
 //! settings, no session locks, and, if the settings say so, no prepared statements.
 
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
@@ -315,6 +316,20 @@ impl Tx {
         self.batch("ROLLBACK").await?;
         drop(self.client.take());
         Ok(())
+    }
+
+    /// Ends a transaction that has only read. Nobody waits until the server says so: there is nothing to be lost, and
+    /// whoever has the connection next is heard after it.
+    pub(super) async fn over<T>(mut self, result: Result<T, Error>) -> Result<T, Error> {
+        if result.is_err() {
+            return self.finish(result).await;
+        }
+        if let Some(client) = self.client.take() {
+            let commit = std::pin::pin!(client.batch_execute("COMMIT"));
+            // It is sent with the first look at it. A line that is broken shows that to whoever is next.
+            let _ = commit.poll(&mut Context::from_waker(Waker::noop()));
+        }
+        result
     }
 
     /// Commits a success, rolls a failure back.

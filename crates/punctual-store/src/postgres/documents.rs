@@ -96,7 +96,7 @@ impl Postgres {
         let tx = self.connections.begin(scope.into(), "reading a shared thing").await?;
         let statement = sql!("find_document").replace("{table}", kind.table());
         let row = tx.row(&statement, &[&name]).await;
-        tx.finish(row).await?.map(|row| read_document(kind, &row)).transpose()
+        tx.over(row).await?.map(|row| read_document(kind, &row)).transpose()
     }
 
     pub(super) async fn list_documents(
@@ -108,7 +108,7 @@ impl Postgres {
         let tx = self.connections.begin(scope.into(), "listing shared things").await?;
         let statement = sql!("list_documents").replace("{table}", kind.table());
         let rows = tx.rows(&statement, &[&cut.after, &(i64::from(cut.limit) + 1)]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         let rows = rows.iter().map(|row| read_document(kind, row)).collect::<Result<Vec<_>, _>>()?;
         Ok(listed(rows, cut, |document| document.name.clone()))
     }
@@ -158,13 +158,13 @@ impl Postgres {
     pub(super) async fn find_token(&self, hash: &str) -> Result<Option<(OrgKey, Token)>, Error> {
         let tx = self.connections.begin(Role::Engine, "looking for a token").await?;
         let row = tx.row(sql!("find_token"), &[&hash]).await;
-        tx.finish(row).await?.map(|row| Ok((OrgKey(col(&row, 0)?), read_token(&row)?))).transpose()
+        tx.over(row).await?.map(|row| Ok((OrgKey(col(&row, 0)?), read_token(&row)?))).transpose()
     }
 
     pub(super) async fn list_tokens(&self, scope: &Scope) -> Result<Vec<Token>, Error> {
         let tx = self.connections.begin(scope.into(), "listing tokens").await?;
         let rows = tx.rows(sql!("list_tokens"), &[]).await;
-        tx.finish(rows).await?.iter().map(read_token).collect()
+        tx.over(rows).await?.iter().map(read_token).collect()
     }
 
     pub(super) async fn keep_answer(&self, scope: &Scope, answer: &Answer) -> Result<Answered, Error> {

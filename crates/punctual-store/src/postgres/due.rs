@@ -9,7 +9,7 @@ use punctual_plan::{
 };
 use tokio_postgres::Row;
 
-use super::connection::{Role, Tx, col};
+use super::connection::{Arg, Role, Tx, col};
 use super::definitions::Asked;
 use super::plan::{Bounds, named, read_reason};
 use super::world::Member;
@@ -34,12 +34,15 @@ impl Postgres {
     pub(super) async fn read_due(&self, ask: &Ask) -> Result<DueBatch, Error> {
         let tx = self.connections.begin(Role::Hot, "looking for due rows").await?;
         let result = self.due_in(&tx, ask).await;
-        tx.finish(result).await
+        tx.over(result).await
     }
 
     async fn due_in(&self, tx: &Tx, ask: &Ask) -> Result<DueBatch, Error> {
         let bounds = Bounds::from(ask);
-        let rows = tx.rows(sql!("due"), &[&bounds.until, &bounds.shards, &bounds.limit]).await?;
+        let (first, last) = ask.whose.shard_bounds().into_inner();
+        let (first, last) = (i64::from(first), i64::from(last));
+        let due: [&dyn Arg; 5] = [&bounds.until, &bounds.shards, &bounds.limit, &first, &last];
+        let rows = tx.rows(sql!("due"), &due).await?;
         let mut batch = DueBatch {
             rows: Vec::with_capacity(rows.len()),
             world: World::free(ask.now),

@@ -32,7 +32,7 @@ impl Postgres {
         let attempt: Vec<i64> = attempts.iter().map(|one| i64::from(one.attempt)).collect();
         let fence: Vec<i64> = attempts.iter().map(|one| one.fence.0).collect();
         let rows = tx.rows(sql!("ended"), &[&run, &attempt, &fence, &FLYING.to_vec()]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         rows.iter().map(|row| Ok(RunKey(col(row, 0)?))).collect()
     }
 

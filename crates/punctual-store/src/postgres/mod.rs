@@ -16,6 +16,7 @@ mod create;
 mod definitions;
 mod documents;
 mod due;
+mod gather;
 mod hasten;
 mod hold;
 mod invalid;
@@ -70,6 +71,7 @@ pub struct Postgres {
     listener: Listener,
     retention: retention::Progress,
     held: hold::Held,
+    gathering: gather::Gathering,
     /// The number of our tz database.
     tz: i64,
     /// By which we know our own notifications.
@@ -92,6 +94,7 @@ impl Postgres {
             listener: Listener::default(),
             retention: retention::Progress::default(),
             held: hold::Held::default(),
+            gathering: gather::Gathering::default(),
             tz,
             name: own_name(),
         })
@@ -127,7 +130,7 @@ impl Postgres {
         tx.rollback().await?;
         let tx = self.connections.begin(Role::Engine, "reading the answer of a batch").await?;
         let row = tx.row(sql!("find_batch"), &[&id]).await;
-        let row = tx.finish(row).await?;
+        let row = tx.over(row).await?;
         let before = row.map(|row| col::<String>(&row, 0)).transpose()?;
         Ok(Err(before.ok_or(error)?))
     }
@@ -289,8 +292,11 @@ impl Store for Postgres {
     async fn write_schedules(
         &self,
         scope: Scope,
-        writes: Vec<ScheduleWrite>,
+        mut writes: Vec<ScheduleWrite>,
     ) -> Result<Vec<Result<Written, Error>>, Error> {
+        if let Some(one) = gather::take_single(&mut writes) {
+            return self.write_gathered(scope, one).await.map(|written| vec![written]);
+        }
         let result = self.write_all(&scope, &writes).await;
         crate::text::free(writes);
         result

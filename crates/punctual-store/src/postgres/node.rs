@@ -121,7 +121,7 @@ impl Postgres {
     pub(super) async fn list_nodes(&self) -> Result<Vec<NodeRow>, Error> {
         let tx = self.connections.begin(Role::Engine, "listing the nodes").await?;
         let rows = tx.rows(sql!("list_nodes"), &[]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         rows.iter().map(read_node).collect()
     }
 }

@@ -30,7 +30,7 @@ impl Postgres {
         let tx = self.connections.begin(scope.into(), "reading messages").await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = tx.rows(sql!("list_outbox"), &[&after, &limit]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         let read = |row| {
             Ok(OutboxRow {
                 position: col(row, 0)?,

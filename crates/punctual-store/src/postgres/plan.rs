@@ -88,7 +88,7 @@ impl Postgres {
     pub(super) async fn read_plannable(&self, ask: &Ask) -> Result<PlannableBatch, Error> {
         let tx = self.connections.begin(Role::Hot, "looking for schedules to plan").await?;
         let result = self.plannable_in(&tx, ask).await;
-        tx.finish(result).await
+        tx.over(result).await
     }
 
     async fn plannable_in(&self, tx: &Tx, ask: &Ask) -> Result<PlannableBatch, Error> {
@@ -121,7 +121,7 @@ impl Postgres {
             self.read_wanting(&tx, wanting, now).await
         };
         let result = result.await;
-        tx.finish(result).await
+        tx.over(result).await
     }
 
     /// The definitions, late rows and outstanding ticks of schedules.

@@ -35,7 +35,7 @@ impl Postgres {
             self.read_runs(&tx, &rows).await
         };
         let result = result.await;
-        let rows = tx.finish(result).await?;
+        let rows = tx.over(result).await?;
         Ok(listed(rows, cut, |row| format!("{} {}", row.run.scheduled_for.as_second(), row.run.key.0)))
     }
 
@@ -46,7 +46,7 @@ impl Postgres {
             self.read_runs(&tx, &rows).await
         };
         let result = result.await;
-        Ok(tx.finish(result).await?.into_iter().next())
+        Ok(tx.over(result).await?.into_iter().next())
     }
 
     /// Rows of the ledger with their attempts. The names of nodes are the engine's to see: its role asks for them, as
@@ -85,7 +85,7 @@ impl Postgres {
         let mut arguments = asked.arguments().to_vec();
         arguments.remove(4);
         let rows = tx.rows(sql!("list_ranges"), &arguments).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         let read = rows.iter().map(read_range).collect::<Result<Vec<_>, _>>()?;
         let page = listed(read, cut, |(key, row)| format!("{} {key}", row.range.first.as_second()));
         Ok(Listed { rows: page.rows.into_iter().map(|(_, row)| row).collect(), next: page.next })
@@ -108,7 +108,7 @@ impl Postgres {
             Ok(stats)
         };
         let result = result.await;
-        tx.finish(result).await
+        tx.over(result).await
     }
 }
 

@@ -102,7 +102,7 @@ impl Postgres {
             self.read_schedules(&tx, &rows).await
         };
         let result = result.await;
-        Ok(tx.finish(result).await?.into_iter().next())
+        Ok(tx.over(result).await?.into_iter().next())
     }
 
     /// Rows of `schedules` and their state, with definitions parsed.
@@ -150,7 +150,7 @@ impl Postgres {
             .as_ref()
             .map(|tag| like(&serde_json::to_string(tag).expect("a string can always be written")));
         let limit = i64::from(cut.limit) + 1;
-        let arguments: [&dyn Arg; 9] = [
+        let arguments: [&dyn Arg; 8] = [
             &after_name,
             &after_key,
             &search,
@@ -158,15 +158,19 @@ impl Postgres {
             &filter.status,
             &filter.user_id,
             &filter.declared_set,
-            &i64::from(filter.with_deleted),
             &limit,
         ];
         let result = async {
-            let rows = tx.rows(sql!("list_schedules"), &arguments).await?;
+            let statement = if filter.with_deleted {
+                sql!("list_schedules_with_deleted")
+            } else {
+                sql!("list_schedules")
+            };
+            let rows = tx.rows(statement, &arguments).await?;
             self.read_schedules(&tx, &rows).await
         };
         let result = result.await;
-        let rows = tx.finish(result).await?;
+        let rows = tx.over(result).await?;
         Ok(listed(rows, cut, |row| format!("{} {}", row.key.0, row.definition.name)))
     }
 
@@ -175,7 +179,7 @@ impl Postgres {
         let (after_name, after_key) = after(cut);
         let limit = i64::from(cut.limit) + 1;
         let result = tx.rows(sql!("list_names"), &[&after_name, &after_key, &limit]).await;
-        let rows = tx.finish(result).await?;
+        let rows = tx.over(result).await?;
         let rows: Vec<NameRow> = rows.iter().map(read_name).collect::<Result<_, _>>()?;
         Ok(listed(rows, cut, |row| format!("{} {}", row.key.0, row.name)))
     }
@@ -191,7 +195,7 @@ impl Postgres {
             self.read_runs(&tx, &rows).await
         };
         let result = result.await;
-        let rows = tx.finish(result).await?;
+        let rows = tx.over(result).await?;
         let open = rows.into_iter().map(|row| OpenRow {
             open: Open {
                 run: row.run.key,
@@ -213,7 +217,7 @@ impl Postgres {
     ) -> Result<Vec<VersionRow>, Error> {
         let tx = self.connections.begin(scope.into(), "reading versions").await?;
         let result = self.versions_in(&tx, id).await;
-        tx.finish(result).await
+        tx.over(result).await
     }
 
     async fn versions_in(&self, tx: &Tx, id: ScheduleId) -> Result<Vec<VersionRow>, Error> {
@@ -245,7 +249,7 @@ impl Postgres {
         let kind = kind.name();
         let tx = self.connections.begin(scope.into(), "looking for users of a shared thing").await?;
         let rows = tx.rows(sql!("users_of"), &[&kind, &name]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         rows.iter().map(|row| Ok(ScheduleKey(col(row, 0)?))).collect()
     }
 }

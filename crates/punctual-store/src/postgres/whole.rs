@@ -22,7 +22,7 @@ impl Postgres {
     pub async fn guarantees(&self) -> Result<Vec<Guarantee>, Error> {
         let tx = self.connections.begin(Role::Engine, "asking for the settings of the server").await?;
         let rows = tx.rows(sql!("guarantees"), &[]).await;
-        let rows = tx.finish(rows).await?;
+        let rows = tx.over(rows).await?;
         let read = |row: &Row| Ok(Guarantee { name: col(row, 0)?, value: col(row, 1)? });
         rows.iter().map(read).collect()
     }
@@ -30,7 +30,7 @@ impl Postgres {
     pub(super) async fn describe(&self) -> Result<DatabaseStatus, Error> {
         let tx = self.connections.begin(Role::Engine, "describing the database").await?;
         let result = self.describe_in(&tx).await;
-        tx.finish(result).await
+        tx.over(result).await
     }
 
     async fn describe_in(&self, tx: &Tx) -> Result<DatabaseStatus, Error> {

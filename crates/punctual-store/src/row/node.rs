@@ -1,5 +1,7 @@
 //! Who asks: nodes, batches and scopes.
 
+use std::ops::RangeInclusive;
+
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, OrgKey};
 use uuid::Uuid;
@@ -49,6 +51,20 @@ pub enum Whose {
     Own(Shards),
     /// Whatever is later than this, of any shard: the repair sweep.
     Late(SignedDuration),
+}
+
+impl Whose {
+    /// The first and the last of the shards.
+    pub(crate) fn shard_bounds(&self) -> RangeInclusive<u16> {
+        match self {
+            Self::Own(Shards::Some(shards)) => {
+                let (first, last) = (shards.iter().min(), shards.iter().max());
+                // Of no shard at all there is nothing.
+                first.copied().unwrap_or(1)..=last.copied().unwrap_or(0)
+            }
+            Self::Own(Shards::All) | Self::Late(_) => 0..=crate::SHARDS - 1,
+        }
+    }
 }
 
 /// A question of a node: what is there to do?

@@ -23,7 +23,7 @@ const FAIR_ROWS_MIN: i64 = 1_000;
 pub(super) fn due(db: &Db, ask: &Ask) -> Result<DueBatch, Error> {
     let cut = cut_of(ask).as_microsecond();
     let shards = shard_list(&ask.whose);
-    let (found, mut unreadable) = fair_rows(db, cut, shards.as_deref(), ask.limit)?;
+    let (found, mut unreadable) = fair_rows(db, ask)?;
     // Rows beyond a full batch are due as well: look again at once.
     let next_look_at = if found.len() + unreadable.len() >= ask.limit {
         Some(ask.now)
@@ -67,9 +67,11 @@ fn undecided(db: &Db, rows: &[DueRow], now: Timestamp) -> Result<HashSet<Schedul
 type Sorted = (Vec<Found>, Vec<Illegible>);
 
 /// The oldest due rows; if there are more than asked for, those of all orgs in turn.
-fn fair_rows(db: &Db, cut: i64, shards: Option<&str>, limit: usize) -> Result<Sorted, Error> {
+fn fair_rows(db: &Db, ask: &Ask) -> Result<Sorted, Error> {
+    let (cut, limit, shards) = (cut_of(ask).as_microsecond(), ask.limit, shard_list(&ask.whose));
+    let (first_shard, last_shard) = ask.whose.shard_bounds().into_inner();
     let wanted = i64::try_from(limit).unwrap_or(i64::MAX);
-    let found = db.rows(sql!("due"), params![cut, shards, wanted], try_found)?;
+    let found = db.rows(sql!("due"), params![cut, shards, wanted, first_shard, last_shard], try_found)?;
     let is_one_org = found.is_empty() || db.value(sql!("is_one_org"), [])?.unwrap_or(true);
     if is_one_org {
         return Ok(sorted(found));
@@ -79,9 +81,9 @@ fn fair_rows(db: &Db, cut: i64, shards: Option<&str>, limit: usize) -> Result<So
         return Ok((in_turn(found, |row| row.org), unreadable));
     }
     let looked_through = wanted.saturating_mul(FAIR_TIMES).max(FAIR_ROWS_MIN);
-    let heads = db.rows(sql!("due_heads"), params![cut, shards, looked_through], |row| {
-        Ok((RunKey(column(row, 0)?), OrgKey(column(row, 1)?)))
-    })?;
+    let bounds = params![cut, shards, looked_through, first_shard, last_shard];
+    let heads =
+        db.rows(sql!("due_heads"), bounds, |row| Ok((RunKey(column(row, 0)?), OrgKey(column(row, 1)?))))?;
     let mut one = db.prepare(sql!("due_row"))?;
     let chosen = in_turn(heads, |(_, org)| *org).into_iter().take(limit);
     let found: Result<Vec<_>, Error> =

@@ -245,13 +245,14 @@ impl Loop {
         }
         // What others have written before this transaction counts before its work compares anything.
         self.look();
-        let mut weight = first.weight;
-        let mut answers = vec![self.done(first, Place::First)];
+        let (first, mut weight) = self.done(first, Place::First);
+        let mut answers = vec![first];
         // A fault of the disk may end the transaction under a job: what comes after it belongs into the next one.
         while answers.len() < GROUP_MAX && !self.db.connection.is_autocommit() {
             let Some(job) = self.wanted_job() else { break };
-            weight = weight.max(job.weight);
-            answers.push(self.done(job, Place::Later));
+            let (answer, its) = self.done(job, Place::Later);
+            weight = weight.max(its);
+            answers.push(answer);
         }
         let committed = self.commit();
         self.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
@@ -263,10 +264,14 @@ impl Loop {
         }
     }
 
-    fn done(&self, job: Job, place: Place) -> Acknowledge {
+    /// Does a job; with its answer, what it has meant for others: one that changed nothing was as good as a look.
+    fn done(&self, job: Job, place: Place) -> (Acknowledge, Weight) {
+        let before = self.db.connection.total_changes();
         let answer = (job.work)(Ok((&self.db, place)));
-        self.stir(job.weight);
-        answer
+        let is_any = self.db.connection.total_changes() != before;
+        let weight = if is_any { job.weight } else { Weight::Quiet };
+        self.stir(weight);
+        (answer, weight)
     }
 
     fn stir(&self, weight: Weight) {

@@ -58,7 +58,7 @@ impl Telling<'_> {
         let kind = own.get(CONTENT_TYPE).cloned();
         let kind = kind.or_else(|| body.as_deref().map(kind_of));
         let body = self.add_event(&mut headers, body, kind.as_ref())?;
-        let id = &self.context.idempotency_key;
+        let id = &self.context.idempotency_key();
         put(&mut headers, "webhook-id", id)?;
         put(&mut headers, "idempotency-key", id)?;
         put(&mut headers, "webhook-timestamp", &self.now.as_second().to_string())?;
@@ -94,7 +94,7 @@ impl Telling<'_> {
         let facts = self.context;
         let mut attributes = vec![
             ("specversion", "1.0".to_owned()),
-            ("id", facts.idempotency_key.clone()),
+            ("id", facts.idempotency_key()),
             ("source", source(facts)),
             ("type", EVENT_TYPE.to_owned()),
             ("subject", facts.run_id.to_string()),
