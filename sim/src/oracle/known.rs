@@ -127,6 +127,11 @@ impl Known {
         end
     }
 
+    /// Whether nothing was to come any more at a tick.
+    pub(super) fn is_over_before(&self, tick: i64) -> bool {
+        self.spans.last().and_then(|last| last.through).is_some_and(|through| through < tick)
+    }
+
     /// One that was to fire early and waited has its entry, though the last run came before its instant.
     pub(super) fn reach_beyond(&mut self, tick: i64) {
         let is_spent = self.present().max_runs.is_some_and(|max| self.admitted >= max);

@@ -48,14 +48,17 @@ impl Oracle {
     }
 
     fn vanished(&mut self, moment: Moment, key: RunKey, seen: &Seen) {
+        let mut is_beyond = false;
         if let Some(known) = self.schedules.get_mut(&seen.schedule).filter(|_| seen.origin == Origin::Tick) {
             known.rows.remove(&seen.tick);
+            // A last run that was admitted before the instant, and committed after it, leaves no tick behind it.
+            is_beyond = known.is_over_before(seen.tick);
         }
         // One that was to fire early may wait already.
         let is_open = matches!(seen.status, RunStatus::Scheduled | RunStatus::Waiting);
         // Where looks are rare it was ahead when it was removed; if not, its tick has no entry, and that is found.
         let was_ahead = self.grain == Grain::Coarse || self.is_stepped(moment);
-        let is_ahead = is_open && (seen.tick > floor(moment.db) || was_ahead);
+        let is_ahead = is_open && (seen.tick > floor(moment.db) || was_ahead || is_beyond);
         if !is_ahead && !seen.status.is_terminal() {
             self.complain(moment, format!("1: {key} of tick {} vanished while {}", seen.tick, seen.status));
         }
