@@ -86,8 +86,9 @@ impl Oracle {
         }
         let number = sketch.number;
         let cursor = row.state.cursor;
-        let planned = floor(cursor.planned_through).max(known.counted_through);
-        // What was started or has ended is never decided again either, though the cursor stands before it.
+        // What was started or has ended is never decided again either, though the cursor stands before it: after the clocks
+        // were set back, a new version begins behind it.
+        let planned = floor(cursor.planned_through).max(known.reached).max(known.counted_through);
         let decided =
             floor(cursor.decided_through).max(known.reached).min(planned).max(known.counted_through);
         let walk = |after, through| known.ticks(&self.walls, Stretch { after, through });

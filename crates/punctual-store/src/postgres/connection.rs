@@ -325,9 +325,10 @@ impl Tx {
             return self.finish(result).await;
         }
         if let Some(client) = self.client.take() {
-            let commit = std::pin::pin!(client.batch_execute("COMMIT"));
+            // There is nothing to keep.
+            let end = std::pin::pin!(client.batch_execute("ROLLBACK"));
             // It is sent with the first look at it. A line that is broken shows that to whoever is next.
-            let _ = commit.poll(&mut Context::from_waker(Waker::noop()));
+            let _ = end.poll(&mut Context::from_waker(Waker::noop()));
         }
         result
     }
