@@ -53,6 +53,9 @@ pub(super) const STEPS: &[Step] = &[
 /// Test targets with this at the start of their name are slow: they drive the real program.
 const END_TO_END_PREFIX: &str = "e2e_";
 
+/// Test targets with this at the start of their name put a store through the whole suite, which takes a minute or two.
+const CONFORMANCE_PREFIX: &str = "conformance_";
+
 /// Test targets with this in their name need a PostgreSQL server.
 const POSTGRES_PART: &str = "postgres";
 
@@ -92,12 +95,18 @@ fn docs() -> Vec<Line> {
     vec![cargo("doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings")]
 }
 
-fn tests(_pace: Pace) -> Result<String, Failure> {
-    let targets = test_targets(&repository::crates(&repository::root()?)?);
+fn tests(pace: Pace) -> Result<String, Failure> {
+    let mut targets = test_targets(&repository::crates(&repository::root()?)?);
+    let mut left = targets.end_to_end.join(", ");
+    if pace == Pace::Fast {
+        let slow: Vec<String> =
+            targets.ordinary.extract_if(.., |name| name.starts_with(CONFORMANCE_PREFIX)).collect();
+        left = format!("{left}; left out by --fast: {}", slow.join(", "));
+    }
     // A test starts them as people do; built as tests they have no `main`.
     shown(&Line::new(["cargo", "build", "--workspace", "--examples"].into_iter().chain(SUITE)))?;
     shown(&tests_line(&targets, &["--skip", POSTGRES_PART]))?;
-    Ok(format!("end-to-end ones have a step of their own: {}", targets.end_to_end.join(", ")))
+    Ok(format!("end-to-end ones have a step of their own: {left}"))
 }
 
 /// The program as the step `tests` has built it.
@@ -164,9 +173,13 @@ struct TestTargets {
 
 fn test_targets(crates: &[Crate]) -> TestTargets {
     let mut targets = TestTargets::default();
-    for target in crates.iter().flat_map(|member| &member.targets) {
-        // What wants a feature of its own has a step of its own.
-        let is_test = target.kind.iter().any(|kind| kind == "test") && target.required_features.is_empty();
+    for (member, target) in crates.iter().flat_map(|one| one.targets.iter().map(move |target| (one, target)))
+    {
+        // What wants a feature that the others do not have has a step of its own.
+        let has =
+            |feature: &String| SUITE[1].split(',').any(|one| one == format!("{}/{feature}", member.name));
+        let is_test =
+            target.kind.iter().any(|kind| kind == "test") && target.required_features.iter().all(has);
         let names = if target.name.starts_with(END_TO_END_PREFIX) {
             &mut targets.end_to_end
         } else if target.name.contains(POSTGRES_PART) {
@@ -218,6 +231,7 @@ mod tests {
             target("cli", "test"),
             target("cli", "test"),
             Target { required_features: vec!["switches".to_owned()], ..target("eyes", "test") },
+            Target { required_features: vec!["otel".to_owned()], ..target("spans", "test") },
         ];
         let member = Crate {
             name: "punctual".to_owned(),
@@ -232,7 +246,7 @@ mod tests {
         );
         assert_eq!(
             tests_line(&targets, &["postgres"]).to_string(),
-            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points --test cli -- postgres"
+            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points --test cli --test spans -- postgres"
         );
     }
 
