@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
-use punctual_plan::{
-    Action, Admission, Due, Effect, Fence, Pace, Reason, RunKey, ScheduleKey, Verdict, World, admit,
-};
+use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, World, admit};
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{
     AdmitCommit, Ahead, Batch, Commit, DueBatch, DueRow, Error, Expired, Launchable, Moment, Store,
@@ -47,8 +45,6 @@ pub(crate) struct Judged {
     commits: Vec<AdmitCommit>,
     /// Whether the trace of each begins with it.
     begun: Vec<Beginning>,
-    /// Whether some rows are judged only when the starts among these are in the ledger.
-    is_more: bool,
 }
 
 impl Judged {
@@ -56,7 +52,6 @@ impl Judged {
     pub(crate) fn add(&mut self, others: Self) {
         self.commits.extend(others.commits);
         self.begun.extend(others.begun);
-        self.is_more |= others.is_more;
     }
 
     /// Everything that can be got ready before the instant comes; none if there are no verdicts.
@@ -192,7 +187,7 @@ impl Admitter {
         if rows.is_empty() {
             return Ok(admitted);
         }
-        let Judged { commits, begun, is_more } = self.judge(rows, world);
+        let Judged { commits, begun } = self.judge(rows, world);
         pass(FailPoint::AdmitBeforeCommit);
         let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
         pass(FailPoint::AdmitAfterCommit);
@@ -202,27 +197,23 @@ impl Admitter {
                 admitted.take(&one);
             }
         }
-        if is_more && !admitted.launches.is_empty() {
-            admitted.next_look_at = Some(now);
-        }
         Ok(admitted)
     }
 
-    /// The verdicts over rows, in their order; rows whose instant has not come are left out, and such whose verdict rests on
-    /// a start that is not committed yet.
+    /// The verdicts over rows, in their order; rows whose instant has not come are left out.
     fn judge(&self, rows: Vec<DueRow>, mut world: World) -> Judged {
         world.pace = self.pace;
         let due: Vec<Due> = rows.iter().map(|row| row.due.clone()).collect();
         let admissions = admit(&due, &mut world);
         let is_ready = |row: &DueRow| row.due.fire_at <= world.now || !holds(Rule::NeverEarly);
         let ready: Vec<DueRow> = rows.into_iter().filter(is_ready).collect();
-        let found = admissions.len();
-        let hasty = hasty(&admissions);
-        let judged = admissions.into_iter().zip(ready).filter(|(one, _)| !hasty.contains(&one.run));
-        let (begun, commits): (Vec<Beginning>, Vec<AdmitCommit>) = judged
-            .map(|(admission, row)| (beginning(&row), AdmitCommit { admission, row: self.entitled(row) }))
-            .unzip();
-        Judged { is_more: commits.len() < found, commits, begun }
+        let begun: Vec<Beginning> = ready.iter().map(beginning).collect();
+        let commits = admissions
+            .into_iter()
+            .zip(ready)
+            .map(|(admission, row)| AdmitCommit { admission, row: self.entitled(row) })
+            .collect();
+        Judged { commits, begun }
     }
 
     /// Judges what will be due at the instant of `batch`; what is not decided by itself alone is left out.
@@ -300,8 +291,8 @@ impl Caller {
     ) -> Result<Option<CalledUp>, Error> {
         let Batch { fence, now, .. } = batch;
         let Mustered { ahead, begun, launches, is_cancelling, .. } = mustered;
-        let sent = self.sender.repeat(batch, |batch| store.admit_ahead(batch, ahead.clone()));
         pass(FailPoint::AheadBeforeCommit);
+        let sent = self.sender.repeat(batch, |batch| store.admit_ahead(batch, ahead.clone()));
         let Some(done) = sent.await? else { return Ok(None) };
         pass(FailPoint::AheadAfterCommit);
         let is_done =
@@ -316,22 +307,6 @@ impl Caller {
         }
         Ok(Some(CalledUp { fence, launches, now, ahead, done, begun }))
     }
-}
-
-/// Rows that are skipped because of another one which is about to start with them: if that start is refused, because
-/// somebody was quicker or its schedule has changed, nothing was in their way, or something else was.
-fn hasty(admissions: &[Admission]) -> HashSet<RunKey> {
-    let in_the_way = |one: &Admission| match &one.verdict {
-        Verdict::Skip(Reason::Overlap { run } | Reason::Guard { run, .. }) => Some(*run),
-        _ => None,
-    };
-    if admissions.iter().all(|one| in_the_way(one).is_none()) {
-        return HashSet::new();
-    }
-    let starts: HashSet<RunKey> =
-        admissions.iter().filter(|one| one.verdict == Verdict::Start).map(|one| one.run).collect();
-    let rests = |one: &&Admission| in_the_way(one).is_some_and(|run| starts.contains(&run));
-    admissions.iter().filter(rests).map(|one| one.run).collect()
 }
 
 /// The runs that a verdict cancels.
@@ -389,33 +364,5 @@ impl Admitted {
                 info!(%run, schedule, %tick, status = "failed", %reason, "not run again");
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_rests_on_a_start_waits_until_that_is_committed() {
-        let admission = |run: i64, verdict| Admission {
-            run: RunKey(run),
-            schedule: ScheduleKey(run),
-            verdict,
-            claims: Vec::new(),
-            effects: Vec::new(),
-        };
-        let guard = |run| Verdict::Skip(Reason::Guard { run: RunKey(run), key: "press".to_owned() });
-        let overlap = |run| Verdict::Skip(Reason::Overlap { run: RunKey(run) });
-        let starting = [
-            admission(1, Verdict::Start),
-            admission(2, guard(1)),
-            admission(3, overlap(1)),
-            // What is in the way of these is in the ledger already.
-            admission(4, guard(9)),
-            admission(5, overlap(9)),
-        ];
-        assert_eq!(hasty(&starting), HashSet::from([RunKey(2), RunKey(3)]));
-        assert_eq!(hasty(&starting[1..]), HashSet::new());
     }
 }
