@@ -86,9 +86,8 @@ impl Oracle {
         }
         let number = sketch.number;
         let cursor = row.state.cursor;
-        // What was started or has ended is never decided again either, though the cursor stands before it: after the clocks
-        // were set back, a new version begins behind it.
-        let planned = floor(cursor.planned_through).max(known.reached).max(known.counted_through);
+        let planned = floor(cursor.planned_through).max(known.counted_through);
+        // What was started or has ended is never decided again either, though the cursor stands before it.
         let decided =
             floor(cursor.decided_through).max(known.reached).min(planned).max(known.counted_through);
         let walk = |after, through| known.ticks(&self.walls, Stretch { after, through });
