@@ -24,6 +24,12 @@ impl Line {
         self
     }
 
+    /// The same line, for the cores that nobody else wants.
+    pub(crate) fn gently(mut self) -> Self {
+        self.words.splice(0..0, ["nice", "-n", "19"].map(str::to_owned));
+        self
+    }
+
     /// The process, ready to be adjusted and started.
     pub(crate) fn command(&self) -> Command {
         let mut words = self.words.iter();

@@ -2,6 +2,8 @@
 //! rules of the ledger out, one after the other: each must be missed. `--soak` tells long stories, thousands of them, and
 //! keeps a log with which it goes on when it is started again.
 
+use std::path::PathBuf;
+
 use crate::check::shown;
 use crate::failure::Failure;
 use crate::line::Line;
@@ -10,10 +12,17 @@ use crate::repository;
 /// What the check tells: every tenth story on SQLite.
 const BOUNDED: [&str; 4] = ["--seeds", "0..300", "--store", "mixed"];
 
-/// How the simulator is built: as the program is, with which it shares the libraries of others. Its rules can be taken out;
-/// it and the test of that share everything that they are made of.
-const BUILT: [&str; 5] =
-    ["--release", "--package", "punctual-sim", "--features", "punctual-sim/rule-switches"];
+/// How the simulator is built: for release, together with the program, so that what both are made of is built once. Its rules
+/// can be taken out, in the test that does so.
+const BUILT: [&str; 7] = [
+    "--release",
+    "--package",
+    "punctual-sim",
+    "--package",
+    "punctual",
+    "--features",
+    "punctual-sim/rule-switches",
+];
 
 /// How it is built for a soak: as what is shipped, with no rule that could be taken out.
 const SOAKING: [&str; 4] = ["--profile", "dist", "--package", "punctual-sim"];
@@ -62,8 +71,19 @@ fn soak(asked: &[String]) -> Result<(), Failure> {
     Line::new(words).run()
 }
 
+/// The program that is built with the simulator.
+pub(crate) fn program() -> Result<PathBuf, Failure> {
+    shown(&build_line())?;
+    Ok(repository::target_directory(&repository::root()?)?.join("release/punctual"))
+}
+
+/// The line that builds the simulator and the program.
+pub(crate) fn build_line() -> Line {
+    Line::new(["cargo", "build"].into_iter().chain(BUILT))
+}
+
 fn built() -> Result<String, Failure> {
-    shown(&Line::new(["cargo", "build"].into_iter().chain(BUILT)))?;
+    shown(&build_line())?;
     let target = repository::target_directory(&repository::root()?)?;
     Ok(target.join("release/punctual-sim").display().to_string())
 }

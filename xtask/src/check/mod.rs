@@ -3,6 +3,7 @@
 //! [`steps::STEPS`] is the list. A step that cannot run fails and says what to install; none is passed over in
 //! silence. The first failure ends the run, because what follows it would only bury it.
 
+mod ahead;
 mod steps;
 
 use std::fmt::Write as _;
@@ -57,6 +58,7 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
     std::env::set_current_dir(crate::repository::root()?)
         .map_err(|error| Failure::new(error.to_string(), "is the repository readable?"))?;
     let (rows, result) = run(STEPS, pace);
+    ahead::end();
     println!("\n{}", table(&rows));
     result
 }

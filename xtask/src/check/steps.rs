@@ -5,11 +5,10 @@
 
 use std::path::PathBuf;
 
-use super::{Pace, shown};
+use super::{Pace, ahead, shown};
 use crate::failure::Failure;
 use crate::ground;
 use crate::line::Line;
-use crate::release;
 use crate::repository::{self, Crate};
 
 /// A named part of the check.
@@ -47,7 +46,7 @@ pub(super) const STEPS: &[Step] = &[
     Step { name: "stores", says: "the tests with `postgres` in their name pass on a private server", pace: Pace::Full, work: Work::Call(stores) },
     Step { name: "simulator", says: "300 clusters with every kind of fault keep every promise, by an oracle of its own", pace: Pace::Full, work: Work::Call(simulator) },
     Step { name: "faults", says: "the program killed at each named place, and a store killed under load, keep their promises, by independent readers", pace: Pace::Full, work: Work::Call(faults) },
-    Step { name: "end-to-end", says: "the release binary does what the tests named e2e_* ask, on both databases", pace: Pace::Full, work: Work::Call(end_to_end) },
+    Step { name: "end-to-end", says: "the program, built for release, does what the tests named e2e_* ask, on both databases", pace: Pace::Full, work: Work::Call(end_to_end) },
 ];
 
 /// Test targets with this at the start of their name are slow: they drive the real program.
@@ -67,7 +66,8 @@ pub(crate) const SUITE: [&str; 2] =
 /// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
 const BINARY_VARIABLE: &str = "PUNCTUAL_TEST_BINARY";
 
-/// Version of cargo-deny to install where there is none. It builds in about two minutes on two cores.
+/// Version of cargo-deny to install where there is none. It looks at a few hundred crates, and is built sooner than it would
+/// be made quick.
 const DENY_VERSION: &str = "0.20.2";
 
 fn cargo(arguments: &str) -> Line {
@@ -105,6 +105,10 @@ fn tests(pace: Pace) -> Result<String, Failure> {
     }
     // A test starts them as people do; built as tests they have no `main`.
     shown(&Line::new(["cargo", "build", "--workspace", "--examples"].into_iter().chain(SUITE)))?;
+    if pace == Pace::Full {
+        shown(&built_tests(&targets))?;
+        ahead::build(&crate::sim::build_line())?;
+    }
     shown(&tests_line(&targets, &["--skip", POSTGRES_PART]))?;
     Ok(format!("end-to-end ones have a step of their own: {left}"))
 }
@@ -112,11 +116,15 @@ fn tests(pace: Pace) -> Result<String, Failure> {
 /// The program as the step `tests` has built it.
 pub(super) fn program_of_tests() -> Result<PathBuf, Failure> {
     let root = repository::root()?;
-    let targets = test_targets(&repository::crates(&root)?);
+    shown(&built_tests(&test_targets(&repository::crates(&root)?)))?;
+    Ok(repository::target_directory(&root)?.join("debug/punctual"))
+}
+
+/// Builds what the next one runs.
+fn built_tests(targets: &TestTargets) -> Line {
     let named = targets.ordinary.iter().flat_map(|name| ["--test", name]);
     let kinds = ["cargo", "test", "--no-run", "--workspace", "--lib", "--bins", "--examples"];
-    shown(&Line::new(kinds.into_iter().chain(SUITE).chain(named)))?;
-    Ok(repository::target_directory(&root)?.join("debug/punctual"))
+    Line::new(kinds.into_iter().chain(SUITE).chain(named))
 }
 
 /// `cargo test` with every target but the slow ones, which it has no flag to leave out; `rest` chooses among their tests.
@@ -155,7 +163,7 @@ fn end_to_end(_pace: Pace) -> Result<String, Failure> {
         let hint = format!("a test of the whole program is a file `tests/{END_TO_END_PREFIX}….rs`");
         return Err(Failure::new("there is no end-to-end test", hint));
     }
-    let binary = release::program()?.display().to_string();
+    let binary = crate::sim::program()?.display().to_string();
     let server = ground::postgres::Server::start()?;
     let named = targets.end_to_end.iter().flat_map(|name| ["--test", name]);
     let line = Line::new(["cargo", "test", "--workspace"].into_iter().chain(SUITE).chain(named));
@@ -198,7 +206,7 @@ fn test_targets(crates: &[Crate]) -> TestTargets {
 /// Licences, bans and sources need no network. Advisories need their database: where it cannot be had, that is said.
 fn deny(_pace: Pace) -> Result<String, Failure> {
     if cargo("deny --version").output().is_err() {
-        shown(&Line::new(["cargo", "install", "--locked", "cargo-deny", "--version", DENY_VERSION]))?;
+        shown(&cargo(&format!("install --debug --locked cargo-deny --version {DENY_VERSION}")))?;
     }
     shown(&cargo("deny --workspace check licenses bans sources"))?;
     match cargo("deny fetch db").output() {
