@@ -82,7 +82,7 @@ pub struct Before<'a> {
     pub open: &'a [Open],
     /// Why it was not active, if it was not: its unplanned ticks were missed for that, and no policy judges them any more.
     pub slept: Option<Reason>,
-    /// The latest tick that was launched, or that ended ahead of its instant: one that fired early belongs to the
+    /// The latest tick that was launched or ended: one that fired early, or before the clock was set back, belongs to the
     /// version that fired it, whatever became of it.
     pub launched_through: Option<Timestamp>,
 }

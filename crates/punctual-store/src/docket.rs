@@ -9,8 +9,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
-    Breaker, Counters, Fence, Follower, InFlight, OrgKey, Outcome, RunKey, RunStatus, Schedule, ScheduleKey,
-    Settlement, Situation, settle,
+    Breaker, Counters, Fence, Follower, InFlight, Next, OrgKey, Outcome, RunKey, RunStatus, Schedule,
+    ScheduleKey, Settlement, Situation, settle,
 };
 
 use crate::{AttemptToken, Report};
@@ -59,6 +59,14 @@ pub(crate) struct Judgement {
     pub(crate) breaker_before: Breaker,
 }
 
+impl Judgement {
+    /// Whether nothing follows from it but that the run has ended.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Settlement { next, chained, disabled, breaker, .. } = &self.settlement;
+        matches!(next, Next::End { .. }) && chained.is_empty() && disabled.is_none() && breaker.is_none()
+    }
+}
+
 impl Docket {
     /// Judges a report; none if the one who made it has no say over the run any more.
     pub(crate) fn judge(&mut self, report: &Report, now: Timestamp) -> Option<Judgement> {
@@ -97,8 +105,8 @@ impl Docket {
             self.breakers.insert(target, moved);
         }
         run.status = match &judgement.settlement.next {
-            punctual_plan::Next::End { status, .. } => *status,
-            punctual_plan::Next::Retry { .. } => RunStatus::Retrying,
+            Next::End { status, .. } => *status,
+            Next::Retry { .. } => RunStatus::Retrying,
         };
         Some(judgement)
     }

@@ -97,6 +97,20 @@ pub enum Verdict {
     Fail(Reason),
 }
 
+impl Verdict {
+    /// The run that stands in the way, where one does: a verdict is made on its start, and if that does not come about in
+    /// the same batch, neither does the verdict.
+    pub fn rests_on(&self) -> Option<RunKey> {
+        let (Self::Skip(reason) | Self::Miss(reason) | Self::Fail(reason)) = self else { return None };
+        match reason {
+            Reason::Overlap { run } | Reason::Guard { run, .. } | Reason::BreakerProbe { run, .. } => {
+                Some(*run)
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Something that at most one run, or a bounded number of them, can hold. Ordered, so that batches never deadlock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Claim {

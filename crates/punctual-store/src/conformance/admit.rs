@@ -69,6 +69,28 @@ pub async fn a_verdict_over_an_earlier_attempt_changes_nothing<B: Backend>(backe
     assert_eq!(stage.ledger("one").await, "10:01:00 success");
 }
 
+/// A tick is not skipped for a run that was to start in the same batch and did not: it is judged again.
+pub async fn a_tick_is_not_skipped_for_a_run_that_did_not_start<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let guarded = |name| cron(name, "*/20 * * * * *").policy(|policy| policy.guard = Some("disk".to_owned()));
+    stage.create(guarded("one"), at("10:00:05")).await;
+    stage.create(guarded("two"), at("10:00:05")).await;
+    let judged = stage.judge(at("10:00:20")).await;
+    let skipped = judged.iter().find(|one| one.admission.verdict.rests_on().is_some());
+    let skipped =
+        skipped.expect("one of them finds the guard taken by the other").row.launch.definition.name.clone();
+    let started = if skipped == "one" { "two" } else { "one" };
+    let edit = stage.edit(started, guarded(started), at("10:00:20")).await;
+    stage.write(edit).await;
+    assert_eq!(stage.carry_out(judged, at("10:00:20")).await, [Commit::Stale, Commit::Stale]);
+    assert_eq!(stage.admit(at("10:00:20")).await.len(), 1);
+    assert!(
+        stage.ledger(&skipped).await.starts_with("10:00:20 enqueued"),
+        "{}",
+        stage.ledger(&skipped).await
+    );
+}
+
 /// A tick that finds a run in flight is skipped, and the audit log says so.
 pub async fn an_overlapping_tick_is_skipped_with_its_event<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

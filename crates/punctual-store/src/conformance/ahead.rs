@@ -4,11 +4,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use punctual_plan::{BreakerRule, Outcome, RunKey, RunState, RunStatus, Trace};
+use punctual_plan::{BreakerRule, Fence, Outcome, RunKey, RunState, RunStatus, Trace};
 
 use super::Backend;
-use super::stage::{Stage, at, cron, seconds};
-use crate::{AdmitCommit, Ahead, Commit, Cut, Error, Hold, RunFilter, RunRow, Store};
+use super::stage::{Shape, Stage, at, cron, seconds};
+use crate::{AdmitCommit, Ahead, AttemptToken, Commit, Cut, Error, Hold, Report, RunFilter, RunRow, Store};
 
 /// So many that a store may write them in another way than a few.
 const MANY: usize = 150;
@@ -72,6 +72,56 @@ pub async fn a_herd_is_admitted_once_and_ends<B: Backend>(backend: &B) {
     assert!(settled.iter().all(|one| one.commit == Commit::Done));
     assert_eq!(rows(&stage, RunStatus::Success).await.len(), MANY);
     assert_eq!(stage.row("one-0").await.state.counters.admitted, 1);
+}
+
+/// A herd whose runs end right after they were admitted, in parts, is counted like each of its rows: those that end well, one
+/// that is to be tried again, and one of which somebody else tells.
+pub async fn a_herd_that_ends_at_once_is_counted_like_each_of_its_rows<B: Backend>(backend: &B) {
+    let stage = herd(backend).await;
+    let again = cron("again", "*/20 * * * * *").policy(|policy| policy.retry_after = Some(seconds(60)));
+    stage.create(again, at("10:00:05")).await;
+    let verdicts = traced(stage.judge(at("10:00:20")).await);
+    let report = |one: &AdmitCommit| Report {
+        run: one.admission.run,
+        attempt: 1,
+        token: AttemptToken::Node(stage.fence),
+        outcome: Outcome::Succeeded,
+        started_at: Some(at("10:00:21")),
+        at: at("10:00:22"),
+        output: None,
+    };
+    let of = |name: &str| verdicts.iter().find(|one| one.row.launch.definition.name == name).map(report);
+    let (failed, wrong) = (of("again").expect("it is due"), of("one-7").expect("it is due"));
+    let is_other = |report: &Report| report.run != failed.run && report.run != wrong.run;
+    let mut others: Vec<Report> = verdicts.iter().map(report).filter(is_other).collect();
+    let mut first = others.split_off(MANY / 2);
+    first.insert(10, Report { token: AttemptToken::Node(Fence(stage.fence.0 + 1)), ..wrong.clone() });
+    first.insert(40, Report { outcome: Outcome::Exited { code: 1 }, ..failed.clone() });
+    stage.carry_out(verdicts, at("10:00:20")).await;
+    let settled = stage.send(first, at("10:00:23")).await;
+    let stale = settled.iter().enumerate().filter(|(_, one)| one.commit == Commit::Stale);
+    assert_eq!(stale.map(|(place, _)| place).collect::<Vec<_>>(), [10]);
+    let settled = stage.send(others, at("10:00:23")).await;
+    assert!(settled.iter().all(|one| one.commit == Commit::Done));
+    assert_eq!(stage.status(wrong.run).await, "enqueued");
+    assert!(stage.status(failed.run).await.starts_with("retrying"), "{}", stage.status(failed.run).await);
+    assert_eq!(stage.send(vec![wrong], at("10:00:23")).await[0].commit, Commit::Done);
+    let ended = rows(&stage, RunStatus::Success).await;
+    assert_eq!(ended.len(), MANY);
+    assert_eq!(ended.iter().filter_map(|row| row.trace).collect::<HashSet<_>>().len(), MANY);
+    for row in &ended {
+        assert_eq!((row.enqueued_at, row.started_at), (Some(at("10:00:20")), Some(at("10:00:21"))));
+        assert_eq!((row.run.attempts.len(), row.node.as_deref()), (1, Some("one")));
+    }
+    for name in ["one-0", "one-7", "one-149"] {
+        let one = stage.row(name).await;
+        let counters = one.state.counters;
+        assert_eq!((counters.admitted, counters.runs, counters.successes), (1, 1, 1), "{name}");
+        assert_eq!(one.state.last_start, Some(at("10:00:20")));
+        assert_eq!(one.state.last_finish, Some((at("10:00:22"), RunStatus::Success)));
+        assert_eq!(one.launched_through, Some(at("10:00:20")));
+    }
+    assert!(stage.store.check().await.expect("the store answers").is_empty());
 }
 
 /// A herd in which something has changed since it was judged is admitted without what has changed.

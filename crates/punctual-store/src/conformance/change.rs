@@ -325,6 +325,21 @@ pub async fn open_rows_are_those_that_may_still_start<B: Backend>(backend: &B) {
     assert_eq!(ticks, [at("10:00:40"), at("10:01:00")]);
 }
 
+/// A tick that was skipped before the clock was set back has its entry: no other version has that time again.
+pub async fn a_tick_that_was_skipped_before_the_clock_was_set_back_is_not_planned_again<B: Backend>(
+    backend: &B,
+) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    stage.admit(at("10:00:20")).await;
+    stage.admit(at("10:00:40")).await;
+    let edit = stage.edit("one", cron("one", "*/5 * * * * *"), at("10:00:10")).await;
+    stage.write(edit).await;
+    let ledger = stage.ledger("one").await;
+    let expected = "10:00:20 enqueued | 10:00:40 skipped/overlap | 10:00:45 scheduled";
+    assert!(ledger.starts_with(expected), "{ledger}");
+}
+
 /// A tick that fired early and was not run belongs to the version that fired it, as one that was.
 pub async fn a_tick_that_was_skipped_early_is_not_planned_again<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

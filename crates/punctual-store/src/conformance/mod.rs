@@ -111,6 +111,7 @@ macro_rules! behaviours {
                 a_due_row_is_admitted_under_the_fence,
                 a_row_is_admitted_once,
                 a_verdict_over_an_earlier_attempt_changes_nothing,
+                a_tick_is_not_skipped_for_a_run_that_did_not_start,
                 an_overlapping_tick_is_skipped_with_its_event,
                 a_row_looked_at_too_late_is_missed,
                 a_late_tick_beyond_the_pace_fires_later,
@@ -134,6 +135,7 @@ macro_rules! behaviours {
             ahead {
                 a_herd_is_admitted_like_each_of_its_rows,
                 a_herd_is_admitted_once_and_ends,
+                a_herd_that_ends_at_once_is_counted_like_each_of_its_rows,
                 a_herd_leaves_out_what_has_changed,
                 what_was_judged_ahead_is_admitted,
                 what_was_judged_ahead_is_void_after_a_change,
@@ -220,6 +222,7 @@ macro_rules! behaviours {
                 a_manual_run_survives_an_edit,
                 open_rows_are_those_that_may_still_start,
                 a_tick_that_was_skipped_early_is_not_planned_again,
+                a_tick_that_was_skipped_before_the_clock_was_set_back_is_not_planned_again,
                 a_backfill_that_is_sent_again_is_one_run,
                 a_request_that_is_sent_again_later_gets_its_first_run,
             }

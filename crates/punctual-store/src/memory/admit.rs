@@ -17,7 +17,7 @@ use super::world::minute_of;
 use crate::stored::{Letter, floats_on, letter_of, wait_look_at};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
-    Illegible, Launchable, Report, to_microsecond,
+    Footing, Illegible, Launchable, Report, to_microsecond,
 };
 
 impl Data {
@@ -132,7 +132,13 @@ impl Data {
             return Ok(answer.clone());
         }
         self.check_lease(batch.fence)?;
-        let answer: Vec<Commit> = admissions.iter().map(|commit| self.admit_one(batch, commit)).collect();
+        let mut footing = Footing::default();
+        let mut answer = Vec::with_capacity(admissions.len());
+        for one in admissions {
+            let commit = if footing.holds(one) { self.admit_one(batch, one) } else { Commit::Stale };
+            footing.note(one, commit);
+            answer.push(commit);
+        }
         self.batches.insert(batch.id.0, (batch.now, Kept::Commits(answer.clone())));
         Ok(answer)
     }

@@ -215,12 +215,10 @@ impl Data {
         self.wake(run, now);
         let Some(row) = self.runs.get(&run).filter(|run| run.origin == Origin::Tick) else { return };
         let (schedule, tick) = (row.schedule, row.scheduled_for);
-        if tick > now {
-            // It fired early and has its entry: no other version has it again.
-            self.change_state(schedule, |state| {
-                state.launched_through = state.launched_through.max(Some(tick));
-            });
-        }
+        // It has its entry: no other version has it again, though one may come at an earlier instant.
+        self.change_state(schedule, |state| {
+            state.launched_through = state.launched_through.max(Some(tick));
+        });
         self.float(schedule, now);
     }
 

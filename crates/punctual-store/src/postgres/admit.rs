@@ -18,7 +18,7 @@ use super::{By, Postgres, sql};
 use crate::stored::{
     answer_by, answer_of, floats_on, letter_of, queue_of, read_answer, wait_columns, wait_look_at,
 };
-use crate::{AdmitCommit, Batch, Commit, Error};
+use crate::{AdmitCommit, Batch, Commit, Error, Footing};
 
 /// What an attempt to admit came to.
 pub(super) enum Tried {
@@ -64,6 +64,12 @@ impl Postgres {
         let is_judged = |(_, commit): &(usize, &AdmitCommit)| !standing.stale.contains(&commit.admission.run);
         let wanted: Vec<(usize, &AdmitCommit)> = wanted.into_iter().filter(is_judged).collect();
         let mut done = start_rows(tx, batch, &wanted).await?;
+        let mut footing = Footing::default();
+        for one in all.iter().filter(|one| !done.contains(&one.admission.run)) {
+            footing.note(one, Commit::Stale);
+        }
+        let wanted: Vec<(usize, &AdmitCommit)> =
+            wanted.into_iter().filter(|(_, commit)| footing.holds(commit)).collect();
         done.extend(defer_rows(tx, (batch.now, &standing.over), &wanted).await?);
         let ended = self.end_rows(tx, batch.now, &wanted).await?;
         done.extend(ended.iter().map(|row| row.run));

@@ -207,10 +207,10 @@ impl Postgres {
         let (at, open) = (now.as_microsecond(), OPEN.to_vec());
         let rows = tx.rows(sql!("close_runs"), &[&run, &status, &reason, &detail, &at, &open]).await?;
         let ended: Vec<Ended> = rows.iter().map(read_ended).collect::<Result<_, _>>()?;
-        let early = || ended.iter().filter(|row| row.origin == Origin::Tick && row.tick > now);
-        let schedules: Vec<i64> = early().map(|row| row.schedule.0).collect();
+        let ticks = || ended.iter().filter(|row| row.origin == Origin::Tick);
+        let schedules: Vec<i64> = ticks().map(|row| row.schedule.0).collect();
         if !schedules.is_empty() {
-            let ticks: Vec<i64> = early().map(|row| row.tick.as_second()).collect();
+            let ticks: Vec<i64> = ticks().map(|row| row.tick.as_second()).collect();
             tx.run(sql!("reach"), &[&schedules, &ticks]).await?;
         }
         Ok(ended)

@@ -10,8 +10,8 @@ use punctual_plan::{
 };
 use punctual_time::Anchor;
 
-use crate::Error;
 use crate::stored::{floats_on, patience};
+use crate::{Commit, Error};
 
 /// Rows that are due, and when to look again.
 #[derive(Clone, Debug)]
@@ -209,6 +209,24 @@ pub(crate) fn plain_starts(admissions: &[AdmitCommit]) -> Vec<(usize, PlainStart
     let plain =
         |(place, one): (usize, &AdmitCommit)| Some((place, PlainStart::of(one).filter(|_| is_alone(one))?));
     admissions.iter().enumerate().filter_map(plain).collect()
+}
+
+/// The starts of a batch that did not come about: a row that was not to run because of one of them is judged again.
+#[derive(Default)]
+pub(crate) struct Footing(HashSet<RunKey>);
+
+impl Footing {
+    /// Whether what a verdict rests on has come about, as far as it is of the same batch.
+    pub(crate) fn holds(&self, one: &AdmitCommit) -> bool {
+        one.admission.verdict.rests_on().is_none_or(|run| !self.0.contains(&run))
+    }
+
+    /// Takes note of what became of a verdict.
+    pub(crate) fn note(&mut self, one: &AdmitCommit, commit: Commit) {
+        if commit == Commit::Stale && one.admission.verdict == Verdict::Start {
+            self.0.insert(one.admission.run);
+        }
+    }
 }
 
 /// Until something is written that a verdict over a due row may depend on, it is the same moment.

@@ -12,7 +12,7 @@ mod settle;
 mod whole;
 
 pub use admit::{AdmitCommit, Ahead, DueBatch, DueRow, Expired, Hold, Illegible, Launchable, Moment};
-pub(crate) use admit::{PlainStart, plain_starts};
+pub(crate) use admit::{Footing, PlainStart, plain_starts};
 pub use audit::{Actor, AuditRow, Chain, OutboxRow, Retained, Retention, SealedThrough};
 pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Shelf, Token};
 pub use filter::{AuditFilter, Cut, Listed, RunFilter, ScheduleFilter, Selector};

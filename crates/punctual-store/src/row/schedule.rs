@@ -98,7 +98,7 @@ pub struct ScheduleRow {
     pub spent_at: Option<Timestamp>,
     /// Its ticks that were launched and have not ended: in flight, or to be tried again.
     pub ticks_launched: usize,
-    /// The latest tick that was launched.
+    /// The latest tick that was launched or ended.
     pub launched_through: Option<Timestamp>,
     /// When it was made.
     pub created_at: Timestamp,

@@ -18,7 +18,7 @@ use super::sheet::{self, Guard};
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
 use crate::stored::{Letter, answer_by, floats_on, letter_of, queue_of, wait_look_at};
-use crate::{AdmitCommit, Ahead, Batch, Commit, Error, plain_starts};
+use crate::{AdmitCommit, Ahead, Batch, Commit, Error, Footing, plain_starts};
 
 /// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
 pub(super) fn admit(db: &Db, head: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
@@ -51,8 +51,15 @@ fn carry_out(
             run: db.prepare(sql!("admit_run"))?,
             waker: Waker::new(db, head.now)?,
         };
-        for (one, done) in admissions.iter().zip(&mut done).filter(|(_, done)| done.is_none()) {
-            *done = Some(admitting.carry_out(one)?);
+        let mut footing = Footing::default();
+        for (one, done) in admissions.iter().zip(&mut done) {
+            let commit = match *done {
+                Some(commit) => commit,
+                None if footing.holds(one) => admitting.carry_out(one)?,
+                None => Commit::Stale,
+            };
+            footing.note(one, commit);
+            *done = Some(commit);
         }
         Ok(done.into_iter().map(|done| done.unwrap_or(Commit::Stale)).collect())
     })
@@ -299,7 +306,7 @@ impl Admitting<'_> {
         self.waker.behind(due.org, run)?;
         if due.origin == Origin::Tick {
             self.waker.upstream(due.org, &one.row.launch.definition.name)?;
-            reach(self.db, schedule, due.scheduled_for, now)?;
+            reach(self.db, schedule, due.scheduled_for)?;
             go_on(self.db, due.org, schedule, now)?;
         } else {
             exhaust(self.db, due.org, schedule, now)?;
@@ -343,7 +350,7 @@ impl Admitting<'_> {
         let (definition, _) = db.readable(schedule, version)?;
         let skipped = db.first(sql!("row_tick"), [run.0], |row| tick(row, 0))?;
         if let Some(tick) = skipped.filter(|_| origin == Origin::Tick) {
-            reach(db, schedule, tick, at)?;
+            reach(db, schedule, tick)?;
         }
         if let Some(tick) = skipped.filter(|_| status == RunStatus::Skipped) {
             let event = end_event(tick, &NonFire::Skipped(reason.clone()));

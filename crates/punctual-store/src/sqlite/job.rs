@@ -16,6 +16,16 @@ pub(super) type Work = Box<dyn FnOnce(Result<(&Db, Place), &Error>) -> Acknowled
 pub(super) struct Job {
     pub(super) work: Work,
     pub(super) weight: Weight,
+    pub(super) sheets: Sheets,
+}
+
+/// How a job wants to find starts that were committed on sheets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sheets {
+    /// In their rows.
+    Unfolded,
+    /// Wherever they are: it looks for those that concern it.
+    AsTheyAre,
 }
 
 /// Whether a job may change what verdicts over due rows depend on.

@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::audit::{About, record};
 use super::connection::{Db, execute, first};
 use super::decode::{column, named, status, tick};
-use super::open::{End, Waker, close, exhaust, go_on};
+use super::open::{End, Waker, close, exhaust, go_on, reach};
 use super::settle::{Settling, end_as};
 use super::{actor_of, org_of, sql};
 use crate::stored::bounded_output;
@@ -76,6 +76,7 @@ fn cancel_run(db: &Db, scope: &Scope, run: RunKey, wanted: &Cancellation) -> Res
         // Only ticks are depended on, and only on them the next tick can hang.
         if found.origin == Origin::Tick {
             waker.upstream(found.org, &found.name)?;
+            reach(db, found.schedule, found.scheduled_for)?;
             go_on(db, found.org, found.schedule, wanted.now)?;
         } else {
             exhaust(db, found.org, found.schedule, wanted.now)?;

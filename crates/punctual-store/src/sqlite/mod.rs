@@ -26,6 +26,7 @@ mod node;
 mod open;
 mod orgs;
 mod outbox;
+mod patience;
 mod plan;
 mod prepare;
 mod queue;

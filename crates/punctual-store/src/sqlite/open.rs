@@ -32,11 +32,9 @@ pub(super) fn close(db: &Db, end: &End<'_>) -> Result<Commit, Error> {
     Ok(done_by(db.change(sql!("close_run"), row)?))
 }
 
-/// Notes a tick that ended before its instant, as it can where it may fire early.
-pub(super) fn reach(db: &Db, schedule: ScheduleKey, tick: Timestamp, now: Timestamp) -> Result<(), Error> {
-    if tick <= now {
-        return Ok(());
-    }
+/// Notes a tick that ended: a later version may come at an earlier instant, if the tick fired early or the clock was set
+/// back since.
+pub(super) fn reach(db: &Db, schedule: ScheduleKey, tick: Timestamp) -> Result<(), Error> {
     db.change(sql!("reach"), params![schedule.0, tick.as_second()]).map(|_| ())
 }
 

@@ -16,6 +16,9 @@ use super::{batch, shard_list, sql};
 use crate::stored::shard_of;
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Whose};
 
+/// Nobody judges rows longer before their instant than this.
+const VERDICTS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
+
 /// Schedules that want planning, with their late rows.
 pub(super) fn plannable(db: &Db, ask: &Ask) -> Result<PlannableBatch, Error> {
     let cut = cut_of(ask).as_microsecond();
@@ -139,6 +142,17 @@ pub(super) fn commit(db: &Db, head: Batch, plans: &[PlanCommit]) -> Result<Vec<C
         let mut writer = PlanWriter::new(db, head.now)?;
         plans.iter().map(|one| commit_one(&mut cursor, &mut writer, one)).collect()
     })
+}
+
+/// Whether a plan does nothing but add ticks to come, and hangs on no other row.
+pub(super) fn is_plain(plan: &Plan) -> bool {
+    plan.closed.is_empty() && plan.refired.is_empty() && !plan.is_hanging && plan.next_tick.is_some()
+}
+
+/// Whether all ticks that a plan adds are further off than verdicts are made ahead.
+pub(super) fn is_far(plan: &Plan, now: Timestamp) -> bool {
+    let near = now.saturating_add(VERDICTS_AHEAD).unwrap_or(Timestamp::MAX);
+    plan.entries.iter().all(|entry| entry.fire_at > near)
 }
 
 fn commit_one(

@@ -40,6 +40,15 @@ impl Reader {
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
         self.sheets.gone().await;
+        self.run_beside_sheets(work).await
+    }
+
+    /// The same, for what does not depend on starts that are on a sheet.
+    pub(super) async fn run_beside_sheets<T, W>(&self, work: W) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
         let (reply, answer) = oneshot::channel();
         let job: Job = Box::new(move |db| {
             // The caller may have gone away; then nobody wants the answer.

@@ -16,6 +16,7 @@ use super::connection::{Db, execute, first};
 use super::decode::{breaker, column, maybe_instant, named, status, text};
 use super::open::{Waker, done_by, exhaust, go_on};
 use super::plan::{NewRow, Place, PlanWriter};
+use super::sheet::{self, Folded};
 use super::{batch, sql};
 use crate::docket::{Docket, Judgement, Standing, Tally};
 use crate::stored::{answer_of, bounded_output, floats_on, read_status};
@@ -39,6 +40,7 @@ pub(super) fn settle(db: &Db, head: Batch, reports: &[Report]) -> Result<Vec<Set
         return Ok(commits.into_iter().map(|commit| Settled { commit, settlement: None }).collect());
     }
     let mut settling = Settling::new(db, head.now)?;
+    settling.folded = sheet::take(db, &reports.iter().map(|report| report.run).collect())?;
     let settled: Vec<Settled> =
         reports.iter().map(|report| settling.settle(report)).collect::<Result<_, _>>()?;
     settling.end()?;
@@ -73,6 +75,8 @@ pub(super) struct Settling<'a> {
     now: Timestamp,
     docket: Docket,
     beside: HashMap<RunKey, Beside>,
+    /// Runs whose start is in no row yet: it is written with their end.
+    folded: HashMap<RunKey, Folded>,
     read: CachedStatement<'a>,
     run: CachedStatement<'a>,
     state: CachedStatement<'a>,
@@ -94,6 +98,7 @@ impl<'a> Settling<'a> {
             now,
             docket: Docket::default(),
             beside: HashMap::new(),
+            folded: HashMap::new(),
             read: db.prepare(sql!("settle_read"))?,
             run: db.prepare(sql!("settle_run"))?,
             state: db.prepare(sql!("count_run"))?,
@@ -117,10 +122,17 @@ impl<'a> Settling<'a> {
 
     /// What is left to do after the last report.
     fn end(&mut self) -> Result<(), Error> {
+        // A start whose end nobody may report is one all the same.
+        self.unfold()?;
         for org in self.freed.drain() {
             self.waker.room(org)?;
         }
         Ok(())
+    }
+
+    /// Puts the starts that are still to be written into their rows.
+    fn unfold(&mut self) -> Result<(), Error> {
+        self.folded.drain().try_for_each(|(_, folded)| folded.unfold(self.db))
     }
 
     /// Reads a run and its schedule into the docket, once.
@@ -150,9 +162,15 @@ impl<'a> Settling<'a> {
             let tally = Tally { counters, is_active: column(row, 15)?, followers: Vec::new() };
             Ok((schedule, org, run_status, attempt, fence, column::<i64>(row, 6)?, beside, tally))
         })?;
-        let Some((schedule, org, status, attempt, fence, version, beside, mut tally)) = found else {
+        let Some((schedule, org, mut status, mut attempt, mut fence, version, mut beside, mut tally)) = found
+        else {
             return Ok(());
         };
+        if let Some(folded) = self.folded.get(&run) {
+            (status, attempt, fence) = (RunStatus::Enqueued, 1, Some(folded.fence()));
+            beside.enqueued_at = Timestamp::from_microsecond(folded.at()).ok();
+            tally.counters.admitted += 1;
+        }
         let definition = self.db.definition(schedule, version)?;
         let tokens = match token {
             AttemptToken::Node(_) => Vec::new(),
@@ -218,6 +236,11 @@ impl<'a> Settling<'a> {
         let (run, org) = (report.run, judged.org);
         let settlement = &judged.settlement;
         let schedule = settlement.in_flight.schedule;
+        // Whatever follows from an end but that it is one is decided on rows that say all.
+        if !self.folded.is_empty() && !judged.is_plain() {
+            self.unfold()?;
+            sheet::unfold_all(self.db)?;
+        }
         self.keep_attempt(report, judged)?;
         match &settlement.next {
             Next::End { status, reason, at } => self.write_end(report, judged, (*status, reason, *at))?,
@@ -265,6 +288,8 @@ impl<'a> Settling<'a> {
     ) -> Result<(), Error> {
         let (status, reason, at) = end;
         let (run, at) = (report.run, at.as_microsecond());
+        let folded = self.folded.remove(&run);
+        let begun = folded.as_ref();
         let row = params![
             run.0,
             status.name(),
@@ -272,6 +297,9 @@ impl<'a> Settling<'a> {
             reason.as_ref().map(Reason::detail),
             report.started_at.map(Timestamp::as_microsecond),
             at,
+            begun.map(|folded| folded.fence().0),
+            begun.map(Folded::at),
+            begun.and_then(Folded::trace),
         ];
         execute(&mut self.run, row)?;
         let counters = judged.settlement.counters;
@@ -290,6 +318,8 @@ impl<'a> Settling<'a> {
             success.map(|()| at),
             success.map(|()| run.0),
             is_tick.then_some(at),
+            begun.map(Folded::at),
+            begun.map(Folded::scheduled_for),
         ];
         execute(&mut self.state, row)?;
         if is_tick {

@@ -1,16 +1,18 @@
 //! Sheets: many plain starts are committed as one row, and become changes of their own rows right after it.
 //!
 //! A plain start takes nothing but its schedule's lane; it changes two rows, and a herd of ten thousand of them twenty
-//! thousand before the first may be launched. On a sheet they are a few pages. The writer unfolds it as soon as it is
-//! committed. Every transaction that writes begins with unfolding whatever is there, in this process or another, so no
+//! thousand before the first may be launched. On a sheet they are a few pages. A run that ends while it is on one is
+//! taken off it, and its start is written with its end, in one change of each row. What is left the writer unfolds a moment
+//! later. Every other transaction that writes begins with unfolding whatever is there, in this process or another, so no
 //! decision is made beside a sheet; a crash leaves it to whoever opens the file. Reads of the serving process wait until
 //! it is gone.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use jiff::Timestamp;
-use punctual_plan::{RunKey, ScheduleKey, Trace};
-use rusqlite::params;
+use punctual_plan::{Fence, RunKey, ScheduleKey, Trace};
+use rusqlite::{Row, params};
 use tokio::sync::Notify;
 
 use super::connection::{Db, doing, execute, first};
@@ -31,7 +33,8 @@ const ENTRY: usize = 57;
 /// Whether there are sheets that this process has written and not unfolded.
 #[derive(Debug, Default)]
 pub(super) struct Sheets {
-    is_any: AtomicBool,
+    /// How many starts were put on them since there were none.
+    starts: AtomicU32,
     /// Whether somebody waits for their end.
     is_awaited: AtomicBool,
     unfolded: Notify,
@@ -52,7 +55,12 @@ impl Sheets {
     }
 
     pub(super) fn is_any(&self) -> bool {
-        self.is_any.load(Ordering::SeqCst)
+        self.starts() > 0
+    }
+
+    /// How many starts were put on them, at most.
+    pub(super) fn starts(&self) -> u32 {
+        self.starts.load(Ordering::SeqCst)
     }
 
     /// Whether there are some that somebody waits for.
@@ -60,13 +68,15 @@ impl Sheets {
         self.is_any() && self.is_awaited.load(Ordering::SeqCst)
     }
 
-    fn written(&self) {
-        self.is_any.store(true, Ordering::SeqCst);
+    fn written(&self, starts: usize) {
+        let more = u32::try_from(starts).unwrap_or(u32::MAX);
+        let add = |before: u32| Some(before.saturating_add(more));
+        let _ = self.starts.fetch_update(Ordering::SeqCst, Ordering::SeqCst, add);
     }
 
     /// There is nothing to wait for any more.
     pub(super) fn clear(&self) {
-        self.is_any.store(false, Ordering::SeqCst);
+        self.starts.store(0, Ordering::SeqCst);
         self.is_awaited.store(false, Ordering::SeqCst);
         self.unfolded.notify_waiters();
     }
@@ -155,27 +165,47 @@ pub(super) fn write(
             }
         }
         if !sheet.is_empty() {
+            db.sheets.written(sheet.len() / ENTRY);
             execute(&mut insert, params![head.fence.0, head.now.as_microsecond(), sheet])?;
-            db.sheets.written();
         }
     }
     Ok(done)
 }
 
-/// Unfolds the oldest sheet; whether there was one.
-pub(super) fn unfold(db: &Db) -> Result<bool, Error> {
-    let found = db.first(sql!("first_sheet"), [], |row| {
-        Ok((
-            column::<i64>(row, 0)?,
-            column::<i64>(row, 1)?,
-            column::<i64>(row, 2)?,
-            column::<Vec<u8>>(row, 3)?,
-        ))
-    })?;
-    let Some((key, fence, at, starts)) = found else { return Ok(false) };
-    let (mut state, mut run) = (db.prepare(sql!("admit_state"))?, db.prepare(sql!("admit_run"))?);
-    for entry in starts.chunks(ENTRY) {
-        let start = Start::read(entry).ok_or_else(|| Error::corrupt("a sheet of starts"))?;
+/// A start that was committed on a sheet, with what its sheet says of all of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Folded {
+    start: Start,
+    fence: Fence,
+    /// When it was admitted, in microseconds.
+    at: i64,
+}
+
+impl Folded {
+    /// The node that holds it.
+    pub(super) fn fence(&self) -> Fence {
+        self.fence
+    }
+
+    /// When it was admitted, in microseconds.
+    pub(super) fn at(&self) -> i64 {
+        self.at
+    }
+
+    /// Its tick, in seconds.
+    pub(super) fn scheduled_for(&self) -> i64 {
+        self.start.scheduled_for
+    }
+
+    /// Its trace as it is stored.
+    pub(super) fn trace(&self) -> Option<String> {
+        self.start.trace.map(|trace| trace.to_string())
+    }
+
+    /// Puts it into its rows, as an admission that was not on a sheet would have been. Nobody writes beside a sheet, so each
+    /// finds its rows as they were: only a hand in the file could differ.
+    pub(super) fn unfold(&self, db: &Db) -> Result<(), Error> {
+        let Self { start, fence, at } = self;
         let (tick, is_counted, attempt, is_anchor) = (start.scheduled_for, true, 1, true);
         let row = params![
             start.schedule.0,
@@ -187,16 +217,67 @@ pub(super) fn unfold(db: &Db) -> Result<bool, Error> {
             attempt,
             is_anchor
         ];
-        // Nobody writes beside a sheet, so each finds its rows as they were: only a hand in the file could differ.
-        if execute(&mut state, row)? == 1 {
-            let (trace, token) = (start.trace.map(|trace| trace.to_string()), None::<String>);
-            let row = params![start.run.0, attempt, fence, at, start.answer_by, trace, token];
-            execute(&mut run, row)?;
+        if db.change(sql!("admit_state"), row)? == 1 {
+            let token = None::<String>;
+            let row = params![start.run.0, attempt, fence.0, at, start.answer_by, self.trace(), token];
+            db.change(sql!("admit_run"), row)?;
         }
+        Ok(())
     }
+}
+
+/// A row of the table.
+struct Sheet {
+    key: i64,
+    starts: Vec<Folded>,
+}
+
+impl Sheet {
+    fn read(row: &Row<'_>) -> Result<Self, Error> {
+        let (key, fence, at) = (column(row, 0)?, Fence(column(row, 1)?), column(row, 2)?);
+        let starts: Vec<u8> = column(row, 3)?;
+        let folded = |entry: &[u8]| {
+            let start = Start::read(entry).ok_or_else(|| Error::corrupt("a sheet of starts"))?;
+            Ok(Folded { start, fence, at })
+        };
+        Ok(Self { key, starts: starts.chunks(ENTRY).map(folded).collect::<Result<_, Error>>()? })
+    }
+}
+
+/// Unfolds the oldest sheet; whether there was one.
+pub(super) fn unfold(db: &Db) -> Result<bool, Error> {
+    let Some(sheet) = db.first(sql!("first_sheet"), [], Sheet::read)? else { return Ok(false) };
+    sheet.starts.iter().try_for_each(|start| start.unfold(db))?;
     pass(FailPoint::SheetUnfolding);
-    db.change(sql!("remove_sheet"), [key])?;
+    db.change(sql!("remove_sheet"), [sheet.key])?;
     Ok(true)
+}
+
+/// Takes those of some runs that are on sheets off them: whoever ends them writes their start with their end. The others
+/// stay where they are.
+pub(super) fn take(db: &Db, wanted: &HashSet<RunKey>) -> Result<HashMap<RunKey, Folded>, Error> {
+    let mut taken = HashMap::new();
+    for sheet in db.rows(sql!("list_sheets"), [], Sheet::read)? {
+        let is_wanted = |folded: &Folded| wanted.contains(&folded.start.run);
+        let (off, left): (Vec<Folded>, Vec<Folded>) = sheet.starts.into_iter().partition(is_wanted);
+        if off.is_empty() {
+            continue;
+        }
+        if left.is_empty() {
+            db.change(sql!("remove_sheet"), [sheet.key])?;
+        } else {
+            let mut starts = Vec::with_capacity(left.len() * ENTRY);
+            left.iter().for_each(|folded| folded.start.write(&mut starts));
+            db.change(sql!("shorten_sheet"), params![sheet.key, starts])?;
+        }
+        taken.extend(off.into_iter().map(|folded| (folded.start.run, folded)));
+    }
+    Ok(taken)
+}
+
+/// Whether there are some.
+pub(super) fn is_any(db: &Db) -> Result<bool, Error> {
+    Ok(db.value(sql!("is_any_sheet"), [])?.unwrap_or(false))
 }
 
 /// Unfolds everything: what each transaction that writes begins with.
@@ -209,7 +290,7 @@ pub(super) fn unfold_all(db: &Db) -> Result<(), Error> {
 /// not read rows that say less than was committed.
 pub(super) fn unfold_left(db: &Db) -> Result<(), Error> {
     let step = |command: &str| db.connection.execute_batch(command).map_err(doing("unfolding starts"));
-    while db.value(sql!("is_any_sheet"), [])?.unwrap_or(false) {
+    while is_any(db)? {
         step("BEGIN IMMEDIATE")?;
         let unfolded = unfold(db);
         step(if unfolded.is_ok() { "COMMIT" } else { "ROLLBACK" })?;

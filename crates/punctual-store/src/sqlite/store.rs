@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use super::connection::Db;
+use super::job::Weight;
 use super::{
     Sqlite, admit, audit, batch, breakers, documents, due, invalid, live, node, outbox, plan, queue, runs,
     schedules, settle, whole, write,
@@ -20,11 +21,24 @@ impl Store for Sqlite {
     }
 
     async fn plannable(&self, ask: Ask) -> Result<PlannableBatch, Error> {
+        let of_now = ask.clone();
+        let found = self.reader.run_beside_sheets(move |db| plan::plannable(db, &of_now)).await?;
+        // A row that looks late may have been started: then it is on a sheet.
+        if found.ready.iter().all(|one| one.late.is_empty()) {
+            return Ok(found);
+        }
         self.reader.run(move |db| plan::plannable(db, &ask)).await
     }
 
     async fn commit_plans(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
-        self.writer.run(move |db| plan::commit(db, batch, &plans)).await
+        if !plans.iter().all(|one| plan::is_plain(&one.plan)) {
+            return self.writer.run(move |db| plan::commit(db, batch, &plans)).await;
+        }
+        // Ticks to come are rows of their own, whatever has been started meanwhile, and no verdict hangs on them that is made
+        // now.
+        let is_far = plans.iter().all(|one| plan::is_far(&one.plan, batch.now));
+        let weight = if is_far { Weight::Quiet } else { Weight::Stirring };
+        self.writer.run_beside_sheets(weight, move |db| plan::commit(db, batch, &plans)).await
     }
 
     async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
@@ -53,7 +67,8 @@ impl Store for Sqlite {
     }
 
     async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
-        self.writer.run(move |db| settle::settle(db, batch, &reports)).await
+        let settle = move |db: &Db| settle::settle(db, batch, &reports);
+        self.writer.run_beside_sheets(Weight::Stirring, settle).await
     }
 
     async fn join(&self, node: Node) -> Result<Joined, Error> {

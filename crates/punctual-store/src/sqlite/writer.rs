@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore};
 
 use super::connection::{Db, doing};
-use super::job::{Acknowledge, Job, Message, Place, Weight, asked};
+use super::job::{Acknowledge, Job, Message, Place, Sheets, Weight, asked};
+use super::patience::{IDLE_MAX, Patience};
 use super::sheet;
 use crate::Error;
 use crate::fail_point::{FailPoint, pass};
@@ -27,9 +28,6 @@ const GROUP_MAX: usize = 256;
 
 /// How soon a change made by another process is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// What was committed on sheets is unfolded after this long at the latest, if nothing else is written.
-const FOLDED_MAX: Duration = Duration::from_millis(200);
 
 /// After writing for this long without a break, the writer lets other processes in.
 const BUSY_MAX: Duration = Duration::from_millis(50);
@@ -83,10 +81,10 @@ impl Writer {
         let thread = std::thread::spawn({
             let (changes, commits, stirred) =
                 (Arc::clone(&changes), Arc::clone(&commits), Arc::clone(&stirred));
-            let (wanted, aside) = (wanted.clone(), VecDeque::new());
-            let written_at = Instant::now();
+            let (wanted, aside, kept) = (wanted.clone(), VecDeque::new(), None);
+            let patience = Patience::new();
             let turns =
-                Loop { db, opening, inbox, aside, wanted, changes, commits, stirred, seen, written_at };
+                Loop { db, opening, inbox, aside, kept, wanted, changes, commits, stirred, seen, patience };
             move || turns.run()
         });
         let places = Arc::new(Semaphore::new(QUEUE_MAX));
@@ -105,7 +103,16 @@ impl Writer {
         T: Send + 'static,
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
-        self.run_now(work, Weight::Stirring).await
+        self.run_now(work, Weight::Stirring, Sheets::Unfolded).await
+    }
+
+    /// The same for what deals with starts on sheets itself.
+    pub(super) async fn run_beside_sheets<T, W>(&self, weight: Weight, work: W) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
+        self.run_now(work, weight, Sheets::AsTheyAre).await
     }
 
     /// The same for what no verdict over a due row depends on.
@@ -114,10 +121,10 @@ impl Writer {
         T: Send + 'static,
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
-        self.run_now(work, Weight::Quiet).await
+        self.run_now(work, Weight::Quiet, Sheets::Unfolded).await
     }
 
-    async fn run_now<T, W>(&self, work: W, weight: Weight) -> Result<T, Error>
+    async fn run_now<T, W>(&self, work: W, weight: Weight, sheets: Sheets) -> Result<T, Error>
     where
         T: Send + 'static,
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
@@ -126,7 +133,7 @@ impl Writer {
         let (work, answer) = asked(work, place);
         // Counted first: whoever is put aside meanwhile shall not begin.
         self.wanted.0.fetch_add(1, Ordering::Relaxed);
-        self.send(Message::Now(Job { work, weight }))?;
+        self.send(Message::Now(Job { work, weight, sheets }))?;
         answer.await.map_err(|_| Error::Closed)?
     }
 
@@ -138,7 +145,7 @@ impl Writer {
     {
         let place = Arc::clone(&self.places).acquire_owned().await.map_err(|_| Error::Closed)?;
         let (work, answer) = asked(work, place);
-        self.send(Message::Aside(Job { work, weight: Weight::Quiet }))?;
+        self.send(Message::Aside(Job { work, weight: Weight::Quiet, sheets: Sheets::Unfolded }))?;
         answer.await.map_err(|_| Error::Closed)?
     }
 
@@ -178,12 +185,15 @@ struct Loop {
     inbox: Receiver<Message>,
     /// What nobody waits for, in its order.
     aside: VecDeque<Job>,
+    /// One that could not be a part of the last group.
+    kept: Option<Job>,
     wanted: Wanted,
     changes: Arc<Notify>,
     commits: Arc<AtomicU64>,
     stirred: Arc<AtomicU64>,
     seen: Option<i64>,
-    written_at: Instant,
+    /// With what is on sheets.
+    patience: Patience,
 }
 
 impl Loop {
@@ -194,16 +204,18 @@ impl Loop {
                 Some(job) => self.commit_group(job),
                 None => {
                     busy_since = Instant::now();
-                    match self.inbox.recv_timeout(LOOK_EVERY) {
+                    let look_in = if self.db.sheets.is_any() { IDLE_MAX } else { LOOK_EVERY };
+                    match self.inbox.recv_timeout(look_in) {
                         Ok(message) => {
                             let job = self.opened(message).or_else(|| self.aside.pop_front());
                             job.into_iter().for_each(|job| self.commit_group(job));
                         }
-                        Err(RecvTimeoutError::Timeout) => self.unfold_in_time(),
+                        Err(RecvTimeoutError::Timeout) => {}
                         Err(RecvTimeoutError::Disconnected) => return,
                     }
                 }
             }
+            self.unfold_in_time();
             self.look();
             if busy_since.elapsed() > BUSY_MAX {
                 std::thread::sleep(BREAK);
@@ -227,6 +239,9 @@ impl Loop {
 
     /// The next job that somebody waits for, if one is there.
     fn wanted_job(&mut self) -> Option<Job> {
+        if let Some(kept) = self.kept.take() {
+            return Some(kept);
+        }
         loop {
             let message = self.inbox.try_recv().ok()?;
             if let Some(job) = self.opened(message) {
@@ -236,9 +251,13 @@ impl Loop {
     }
 
     fn commit_group(&mut self, first: Job) {
-        self.unfold();
+        let sheets = first.sheets;
+        if sheets == Sheets::Unfolded {
+            self.unfold();
+        }
         let begun = self.db.connection.execute_batch("BEGIN IMMEDIATE").map_err(doing("starting to write"));
-        if let Err(error) = begun.and_then(|()| (self.opening)(&self.db)) {
+        let open = |()| if sheets == Sheets::Unfolded { (self.opening)(&self.db) } else { Ok(()) };
+        if let Err(error) = begun.and_then(open) {
             self.undo();
             (first.work)(Err(&error))(None);
             return;
@@ -250,13 +269,20 @@ impl Loop {
         // A fault of the disk may end the transaction under a job: what comes after it belongs into the next one.
         while answers.len() < GROUP_MAX && !self.db.connection.is_autocommit() {
             let Some(job) = self.wanted_job() else { break };
+            if job.sheets == Sheets::Unfolded && sheets == Sheets::AsTheyAre {
+                self.kept = Some(job);
+                break;
+            }
             let (answer, its) = self.done(job, Place::Later);
             weight = weight.max(its);
             answers.push(answer);
         }
         let committed = self.commit();
         self.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
-        self.written_at = Instant::now();
+        self.patience.written();
+        if sheets == Sheets::AsTheyAre && !sheet::is_any(&self.db).unwrap_or(true) {
+            self.db.sheets.clear();
+        }
         // Once more: whoever read between the work and its commit has not seen it.
         self.stir(weight);
         for answer in answers {
@@ -295,9 +321,9 @@ impl Loop {
         }
     }
 
-    /// Unfolds when somebody waits for it, or when nobody has written for a while.
+    /// Unfolds what is on sheets for long enough.
     fn unfold_in_time(&mut self) {
-        if self.db.sheets.is_awaited() || self.written_at.elapsed() > FOLDED_MAX {
+        if self.patience.is_over(&self.db.sheets) {
             self.unfold();
         }
     }

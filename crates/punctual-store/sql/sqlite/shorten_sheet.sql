@@ -1,0 +1,4 @@
+-- Some of its starts have become rows.
+UPDATE sheets
+SET starts = ?2
+WHERE key = ?1
