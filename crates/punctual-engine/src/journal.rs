@@ -1,14 +1,15 @@
-//! The launch journal: what was launched, written with a plain `write` before the launch.
+//! The launch journal: what was launched, noted before the launch, and how it ended, noted right after.
 //!
 //! It survives `kill -9` of the process, which is when it is needed: an admitted run that it lacks was
 //! never launched and is launched on restart; one that it has is settled with the end it noted, or is in
 //! doubt and not started a second time. It does not survive a power cut; there the ledger alone decides.
 //!
-//! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT` before a launch,
-//! `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has seen to that.
+//! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT AT` before a launch, whose `L` becomes an `S` where
+//! it ends well, `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has seen to that.
 
 mod outcome;
 mod pen;
+mod slate;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -23,10 +24,11 @@ use punctual_store::Report;
 use crate::keyed::ByKey;
 use outcome::{outcome_text, read_outcome};
 use pen::Pen;
-pub(crate) use pen::Slip;
+use pen::push_end;
+pub(crate) use pen::{Mark, Slip};
 
-/// A longer journal is rewritten with the runs that are still in flight.
-const BYTES_MAX: u64 = 1 << 20;
+/// A longer journal is rewritten with the runs that are still in flight, if it has doubled since it last was.
+const BYTES_MAX: usize = 1 << 20;
 
 /// What the journal knows of a run in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +63,10 @@ impl MemoryJournal {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    fn length(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     fn add(&self, lines: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push_str(lines);
     }
@@ -74,8 +80,10 @@ impl MemoryJournal {
 #[derive(Debug)]
 pub(crate) struct Journal {
     pen: Pen,
-    /// Ends that are not written yet.
+    /// Ends that could not be written.
     unwritten: String,
+    /// How long it was when it was last rewritten.
+    rewritten: usize,
     open: ByKey<(RunKey, u32), Known>,
     /// How many of them have ended.
     unsettled: usize,
@@ -97,6 +105,7 @@ impl Journal {
         Ok(Self {
             pen,
             unwritten: String::new(),
+            rewritten: 0,
             open,
             unsettled,
             fences,
@@ -156,7 +165,7 @@ impl Journal {
             self.forgettable.remove(&attempt);
             self.open.insert(attempt, Known::Launched);
         }
-        Slip::new(self.pen.clone(), std::mem::take(&mut self.unwritten))
+        Slip::new(self.pen.clone())
     }
 
     /// Files what was noted of launches, and remembers how attempts ended of which it says so.
@@ -165,11 +174,11 @@ impl Journal {
         reports.for_each(|report| self.remember(report));
     }
 
-    /// Notes how an attempt ended: with the next launch, or when it is asked to.
+    /// Notes how an attempt ended.
     pub(crate) fn ended(&mut self, report: &Report) {
-        let Report { run, attempt, outcome, at, .. } = report;
-        let known = Known::Ended { outcome: outcome.clone(), at: *at };
-        push_line(&mut self.unwritten, (*run, *attempt), &known);
+        push_end(&mut self.unwritten, report);
+        // What cannot be written is tried again with the next line, and by the settler, who says so.
+        let _ = self.flush();
         self.remember(report);
     }
 
@@ -180,7 +189,7 @@ impl Journal {
         self.unsettled += usize::from(!matches!(before, Some(Known::Ended { .. })));
     }
 
-    /// Writes what was noted and is not written.
+    /// Writes what was noted and could not be written.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if self.unwritten.is_empty() { Ok(()) } else { self.append("") }
     }
@@ -200,7 +209,8 @@ impl Journal {
                 self.open.remove(attempt);
             }
         }
-        if self.pen.bytes() > BYTES_MAX { self.rewrite() } else { Ok(()) }
+        let is_long = self.pen.bytes() > BYTES_MAX.max(2 * self.rewritten);
+        if is_long { self.rewrite() } else { Ok(()) }
     }
 
     /// Forgets everything but its present lease: what earlier ones left is settled or launched anew.
@@ -216,7 +226,7 @@ impl Journal {
     fn append(&mut self, line: &str) -> io::Result<()> {
         let before = self.unwritten.len();
         self.unwritten.push_str(line);
-        let written = self.pen.add(&self.unwritten);
+        let written = self.pen.add(&self.unwritten).map(|_| ());
         // If it cannot be written it did not happen; what goes before it is written with the next line.
         self.unwritten.truncate(if written.is_ok() { 0 } else { before });
         written
@@ -231,13 +241,14 @@ impl Journal {
         self.pen.replace(&text)?;
         // It is all in there.
         self.unwritten.clear();
+        self.rewritten = text.len();
         Ok(())
     }
 }
 
 fn push_line(text: &mut String, (run, attempt): (RunKey, u32), known: &Known) {
     let pushed = match known {
-        Known::Launched => writeln!(text, "L {} {attempt}", run.0),
+        Known::Launched => return push_launch(text, (run, attempt), None),
         Known::Ended { outcome: Outcome::Succeeded, at } => {
             writeln!(text, "E {} {attempt} {} succeeded", run.0, at.as_microsecond())
         }
@@ -248,13 +259,25 @@ fn push_line(text: &mut String, (run, attempt): (RunKey, u32), known: &Known) {
     pushed.expect("a text takes whatever is written into it");
 }
 
-/// Reads whole lines; the last one may have been cut off by the crash and then says nothing.
+/// The line that says that an attempt is about to be launched, and when.
+fn push_launch(text: &mut String, (run, attempt): (RunKey, u32), at: Option<Timestamp>) {
+    let pushed = match at {
+        Some(at) => writeln!(text, "L {} {attempt} {}", run.0, at.as_microsecond()),
+        None => writeln!(text, "L {} {attempt}", run.0),
+    };
+    pushed.expect("a text takes whatever is written into it");
+}
+
+/// Reads whole lines; one that the crash cut off says nothing.
 fn read(text: &str) -> ByKey<(RunKey, u32), Known> {
     whole_lines(text).filter_map(read_line).collect()
 }
 
-fn whole_lines(text: &str) -> std::str::Lines<'_> {
-    text.rfind('\n').map_or("", |end| &text[..end]).lines()
+/// Threads take their places one after the other and write side by side: in front of a whole line, too, there may be a part
+/// of one, with nothing where the rest of it would be.
+fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
+    let whole = text.rfind('\n').map_or("", |end| &text[..end]).lines();
+    whole.map(|line| line.rsplit('\0').next().unwrap_or(line))
 }
 
 /// The leases, and those of them under which runs of others may be held.
@@ -281,8 +304,12 @@ fn read_line(line: &str) -> Option<((RunKey, u32), Known)> {
     if kind == "L" {
         return Some((attempt, Known::Launched));
     }
+    let instant = |word: &str| Timestamp::from_microsecond(word.parse().ok()?).ok();
+    if kind == "S" {
+        return Some((attempt, Known::Ended { outcome: Outcome::Succeeded, at: instant(words.next()?)? }));
+    }
     let (at, outcome) = words.next()?.split_once(' ')?;
-    let at = Timestamp::from_microsecond(at.parse().ok()?).ok()?;
+    let at = instant(at)?;
     Some((attempt, Known::Ended { outcome: read_outcome(outcome)?, at }))
 }
 
@@ -303,7 +330,7 @@ mod tests {
 
     fn launch(journal: &mut Journal, run: RunKey) {
         let mut slip = journal.launching([(run, 1)].into_iter());
-        slip.launch((run, 1)).unwrap();
+        slip.launch((run, 1), at(5)).unwrap();
         journal.filed(slip, [].into_iter());
     }
 
@@ -324,12 +351,6 @@ mod tests {
             journal.ended(&end(run, outcome));
         }
         launch(&mut journal, RunKey(9));
-        journal.ended(&end(RunKey(9), Outcome::Succeeded));
-        launch(&mut journal, RunKey(11));
-        journal.ended(&end(RunKey(11), Outcome::Succeeded));
-        journal.flush().unwrap();
-        launch(&mut journal, RunKey(12));
-        journal.ended(&end(RunKey(12), Outcome::Succeeded));
         drop(journal);
 
         let journal = Journal::open(&place).unwrap();
@@ -340,10 +361,23 @@ mod tests {
         assert_eq!(journal.known(RunKey(4), 1).cloned(), ended(Outcome::TimedOut));
         let failed = Outcome::LaunchFailed { error: "no such file".to_owned() };
         assert_eq!(journal.known(RunKey(5), 1).cloned(), ended(failed));
-        assert_eq!(journal.known(RunKey(9), 1).cloned(), ended(Outcome::Succeeded), "with the next launch");
+        assert_eq!(journal.known(RunKey(9), 1), Some(&Known::Launched));
         assert_eq!(journal.known(RunKey(10), 1), None);
-        assert_eq!(journal.known(RunKey(11), 1).cloned(), ended(Outcome::Succeeded), "when it is asked to");
-        assert_eq!(journal.known(RunKey(12), 1), Some(&Known::Launched), "nobody asked");
+    }
+
+    #[test]
+    fn a_stroke_says_that_a_launch_ended_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = JournalPlace::File(folder.path().join("launches"));
+        let mut journal = Journal::open(&place).unwrap();
+        let mut slip = journal.launching([(RunKey(1), 1), (RunKey(2), 1)].into_iter());
+        let marks = [1, 2].map(|run| slip.launch((RunKey(run), 1), at(5)).unwrap());
+        marks[1].succeeded();
+        drop((slip, journal));
+        let journal = Journal::open(&place).unwrap();
+        assert_eq!(journal.known(RunKey(1), 1), Some(&Known::Launched));
+        let ended = Known::Ended { outcome: Outcome::Succeeded, at: at(5) };
+        assert_eq!(journal.known(RunKey(2), 1), Some(&ended));
     }
 
     #[test]
@@ -404,7 +438,8 @@ mod tests {
         journal.begin(Fence(3)).unwrap();
         launch(&mut journal, RunKey(2));
         journal.joined(Fence(5)).unwrap();
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "F 3\nL 2 1\nF 5\n");
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.trim_end_matches('\0'), "F 3\nL 2 1 5000000\nF 5\n");
         assert!(Journal::open(&place).is_err(), "it is this one's as long as it is open");
         drop(journal);
         let read = Journal::open(&place).unwrap();
@@ -413,27 +448,32 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_slip_are_written_one_by_one_with_the_ends_before_them() {
+    fn launches_and_ends_of_one_slip_are_written_as_they_come() {
         let memory = MemoryJournal::default();
         let mut journal = Journal::open(&JournalPlace::Memory(memory.clone())).unwrap();
-        journal.ended(&end(RunKey(9), Outcome::TimedOut));
         let mut slip = journal.launching([(RunKey(1), 1), (RunKey(2), 3)].into_iter());
         assert_eq!(memory.text(), "", "nothing is said of a launch before its time has come");
-        slip.launch((RunKey(1), 1)).unwrap();
+        slip.launch((RunKey(1), 1), at(5)).unwrap();
+        assert_eq!(memory.text(), "L 1 1 5000000\n");
         let ended = end(RunKey(1), Outcome::Succeeded);
         slip.end(&ended);
-        slip.launch((RunKey(2), 3)).unwrap();
-        let first = "E 9 1 7000000 timed_out\nL 1 1\nE 1 1 7000000 succeeded\nL 2 3\n";
-        assert_eq!(memory.text(), first);
-        slip.end(&end(RunKey(2), Outcome::Succeeded));
+        assert_eq!(memory.text(), "L 1 1 5000000\nE 1 1 7000000 succeeded\n");
+        slip.launch((RunKey(2), 3), at(6)).unwrap();
         journal.filed(slip, [ended].iter());
-        assert_eq!(memory.text(), format!("{first}E 2 1 7000000 succeeded\n"));
+        assert_eq!(memory.text(), "L 1 1 5000000\nE 1 1 7000000 succeeded\nL 2 3 6000000\n");
         assert!(journal.has_unsettled());
     }
 
     #[test]
     fn a_line_that_the_crash_cut_off_says_nothing() {
-        assert_eq!(read("L 1 1\nL 2 1").keys().copied().collect::<Vec<_>>(), [(RunKey(1), 1)]);
+        let check = |text: &str| {
+            assert_eq!(read(text).keys().copied().collect::<Vec<_>>(), [(RunKey(1), 1)], "{text:?}");
+        };
+        check("L 1 1\nL 2 1");
+        check("L 1 1\nL 2\0\0\n");
+        check("L 2\0\0L 1 1\n");
+        check("L\0\0 1\nL 1 1\n");
+        check("\0\0\0\0 1\nL 1 1\nE 1 1 70\0");
     }
 
     #[test]
@@ -449,7 +489,7 @@ mod tests {
             journal.ended(&end(run, noise.clone()));
             journal.settled(&[(run, 1)]).unwrap();
         }
-        assert!(std::fs::metadata(&path).unwrap().len() < BYTES_MAX);
+        assert!(std::fs::metadata(&path).unwrap().len() < 2 * BYTES_MAX as u64);
         drop(journal);
         let journal = Journal::open(&place).unwrap();
         assert_eq!(journal.known(RunKey(1), 1), Some(&Known::Launched));

@@ -10,6 +10,8 @@ use punctual_plan::{Action, Fence, Outcome};
 use punctual_store::{Launchable, OUTPUT_MAX};
 use tokio::sync::Notify;
 
+use crate::journal::Mark;
+
 /// Where runs go. All that the engine does to the world goes through it.
 pub trait Targets: Send + Sync + 'static {
     /// Launches one attempt and resolves with its end, or when somebody else has taken it who will report it. It may take as long as the run's own limit; it must end soon
@@ -32,6 +34,8 @@ pub struct Launch {
     pub fence: Fence,
     /// To be told once the attempt exists in the world.
     pub started: OnStart,
+    /// To be told right where it ends, if that is not where the launch resolves.
+    pub ended: OnEnd,
     /// The wish that it end.
     pub cancel: Cancel,
     /// Where it shows what it prints while it runs.
@@ -107,6 +111,22 @@ impl OnStart {
 impl std::fmt::Debug for OnStart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("OnStart")
+    }
+}
+
+/// Told that an attempt has ended well by whoever sees that first. The launch still has to resolve with it; this is for a
+/// process that is killed in between.
+#[derive(Clone, Debug, Default)]
+pub struct OnEnd(Mark);
+
+impl OnEnd {
+    pub(crate) fn new(mark: Mark) -> Self {
+        Self(mark)
+    }
+
+    /// The attempt has ended well.
+    pub fn succeeded(&self) {
+        self.0.succeeded();
     }
 }
 

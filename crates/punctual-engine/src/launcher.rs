@@ -13,14 +13,14 @@ use punctual_plan::{Action, Fence, Outcome, Room, RunKey};
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use tracing::debug;
 
 use crate::crew::Crew;
 use crate::flights::{Flight, Flights};
-use crate::journal::{Journal, Slip};
+use crate::journal::{Journal, Mark, Slip};
 use crate::lanes::{LaneKey, Lanes, Placed, SLICE};
-use crate::launch::{Finished, Launch, Launched, OnStart, Targets, Why};
+use crate::launch::{Finished, Launch, Launched, OnEnd, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
 use crate::spans::Stretch;
@@ -225,13 +225,19 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 self.spawn(Arc::clone(self).go_on(placed, fence, going));
                 continue;
             }
-            let (noted, birth) = (noted(&mut slip, &placed.run), Arc::new(Birth::default()));
-            let run = Arc::clone(&placed.run);
-            let attempt = Attempt { run, fence, flight, noted, birth: Arc::clone(&birth) };
+            let (from, birth) = (self.time.now(), Arc::new(Birth::default()));
+            let (noted, run) = (noted(&mut slip, &placed.run, from), Arc::clone(&placed.run));
+            let attempt = Attempt { run, fence, flight, from, noted, birth: Arc::clone(&birth) };
             let mut going = Box::pin(Arc::clone(self).attempt(attempt));
             // Most closures end at once; whatever does not goes on in a task of its own.
             let look = |context: &mut std::task::Context<'_>| Poll::Ready(going.as_mut().poll(context));
-            match std::future::poll_fn(look).await {
+            let mut looked = std::future::poll_fn(look).await;
+            if looked.is_pending() && is_called(&placed.run.definition.target.action) {
+                // One that is called apart has its turn before more are noted and begun.
+                let until = begun + SLICE_TIME_MAX;
+                looked = timeout_at(until, &mut going).await.map_or(Poll::Pending, Poll::Ready);
+            }
+            match looked {
                 Poll::Ready(news) => {
                     news.iter().filter_map(News::end).for_each(|report| slip.end(report));
                     over.push(Over { placed, news });
@@ -255,16 +261,17 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         fence: Fence,
         flight: Flight,
     ) -> Option<News> {
+        let from = self.time.now();
         let noted = {
             let mut journal = self.journal();
             let mut slip = journal.launching(std::iter::once(key_of(&run)));
-            let noted = noted(&mut slip, &run);
+            let noted = noted(&mut slip, &run, from);
             journal.filed(slip, std::iter::empty());
             noted
         };
         let birth = Arc::new(Birth::default());
         birth.goes_on();
-        self.attempt(Attempt { run, fence, flight, noted, birth }).await
+        self.attempt(Attempt { run, fence, flight, from, noted, birth }).await
     }
 
     /// Waits for the end of a run, and then launches whatever has its place next. Boxed, for that may be this again.
@@ -295,15 +302,15 @@ impl<C: Clock, T: Targets> Shared<C, T> {
 
     /// Launches a run; what there is to be said when it is over.
     async fn attempt(self: Arc<Self>, attempt: Attempt) -> Option<News> {
-        let Attempt { run, fence, flight, noted, birth } = attempt;
+        let Attempt { run, fence, flight, from, noted, birth } = attempt;
         let cancel = flight.canceller.cancel_of();
-        let from = self.time.now();
         let launched = match noted {
-            Ok(()) => {
+            Ok(mark) => {
                 let launch = Launch {
                     run: Arc::clone(&run),
                     fence,
                     started: self.on_start(Arc::clone(&run), fence, Arc::clone(&birth)),
+                    ended: OnEnd::new(mark),
                     cancel: cancel.clone(),
                     output: flight.canceller.output_of(),
                 };
@@ -377,8 +384,10 @@ struct Attempt {
     run: Arc<Launchable>,
     fence: Fence,
     flight: Flight,
-    /// Whether the journal has it.
-    noted: Result<(), String>,
+    /// Since when it is launched.
+    from: Timestamp,
+    /// Where the journal has it, or why not.
+    noted: Result<Mark, String>,
     birth: Arc<Birth>,
 }
 
@@ -420,17 +429,22 @@ impl Over {
 }
 
 /// Writes that a run is about to be launched; what is wrong, if that cannot be written.
-fn noted(slip: &mut Slip, run: &Launchable) -> Result<(), String> {
+fn noted(slip: &mut Slip, run: &Launchable, at: Timestamp) -> Result<Mark, String> {
     // A message is in the outbox since its admission: nobody asks the journal for it, and where that cannot be written it
     // would only be sent again.
     let is_message = matches!(run.definition.target.action, Action::Message { .. });
     if is_message || !holds(Rule::JournalBeforeLaunch) {
-        return Ok(());
+        return Ok(Mark::default());
     }
     pass(FailPoint::LaunchBeforeNote);
-    slip.launch(key_of(run)).map_err(|error| error.to_string())?;
+    let mark = slip.launch(key_of(run), at).map_err(|error| error.to_string())?;
     pass(FailPoint::LaunchAfterNote);
-    Ok(())
+    Ok(mark)
+}
+
+/// Whether a run that goes there is a closure, most of which end at once.
+fn is_called(action: &Action) -> bool {
+    matches!(action, Action::Callback { .. })
 }
 
 fn key_of(run: &Launchable) -> (RunKey, u32) {
@@ -462,7 +476,7 @@ mod tests {
                 trace: None,
                 token: None,
             };
-            assert_eq!(noted(&mut Slip::full(), &run).is_ok(), expected);
+            assert_eq!(noted(&mut Slip::full(), &run, run.fire_at).is_ok(), expected);
         };
         check(Action::Message { message: Object::new() }, true);
         check(Action::Callback { task: "one".to_owned() }, false);

@@ -44,7 +44,7 @@ pub use chance::Chance;
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use engine::Engine;
 pub use journal::{JournalPlace, MemoryJournal};
-pub use launch::{Cancel, Canceller, Finished, Launch, Launched, LiveOutput, OnStart, Targets, Why};
+pub use launch::{Cancel, Canceller, Finished, Launch, Launched, LiveOutput, OnEnd, OnStart, Targets, Why};
 pub use metrics::Metrics;
 pub use pulse::{News, Pulse};
 pub use settings::Settings;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use punctual_engine::{
-    Cancel, Finished, HostTargets, Launch, Launched, LiveOutput, OnStart, PROGRAMS_MAX, Targets, Vault,
-    allow_open_files,
+    Cancel, Finished, HostTargets, Launch, Launched, LiveOutput, OnEnd, OnStart, PROGRAMS_MAX, Targets,
+    Vault, allow_open_files,
 };
 use punctual_plan::{
     Action, Fence, OrgKey, Origin, Outcome, Process, RunKey, Schedule, ScheduleId, ScheduleKey,
@@ -45,6 +45,7 @@ fn launch(number: i64, argv: &[&str]) -> Launch {
     Launch {
         run: run.into(),
         fence: Fence(1),
+        ended: OnEnd::default(),
         started: OnStart::new(|| ()),
         cancel,
         output: LiveOutput::default(),

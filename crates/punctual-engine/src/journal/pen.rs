@@ -1,42 +1,41 @@
-//! The pen: it writes lines to where the journal is kept, from many threads, each with a plain `write` of its own.
+//! The pen: it adds lines to where the journal is kept, from many threads at once.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use super::{JournalPlace, Known, MemoryJournal, push_line};
+use super::slate::Slate;
+use super::{JournalPlace, Known, MemoryJournal, push_launch, push_line};
+use jiff::Timestamp;
 use punctual_plan::RunKey;
 use punctual_store::Report;
 use punctual_store::fail_point::{FailPoint, pass};
 
+/// A file has room for at least so much more when it is begun.
+const ROOM_MIN: usize = 1 << 18;
+
 /// Writes into one journal; clones write into the same one.
 #[derive(Clone, Debug)]
-pub(super) struct Pen(Arc<Ink>);
+pub(super) struct Pen(Arc<RwLock<Paper>>);
 
-#[derive(Debug)]
-struct Ink {
-    /// Lines are added side by side; while all of it is replaced nobody adds any.
-    paper: RwLock<Paper>,
-    bytes: AtomicU64,
-    /// A write has failed, and may have left a part of a line.
-    is_torn: AtomicBool,
-}
-
-/// What it is written on.
+/// What it is written on. Lines are added side by side; while it gets more room or is replaced nobody adds any.
 #[derive(Debug)]
 enum Paper {
     File {
         path: PathBuf,
         file: File,
+        slate: Arc<Slate>,
         /// Held as long as the journal is open: two processes would tear it apart.
         _lock: File,
     },
     Memory(MemoryJournal),
+    /// One on which there is never any room.
+    #[cfg(test)]
+    Full,
 }
 
 impl Pen {
@@ -45,107 +44,150 @@ impl Pen {
         let (text, paper) = match place {
             JournalPlace::File(path) => {
                 let lock = lock(path)?;
-                let text = match std::fs::read(path) {
-                    Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-                    Err(error) => return Err(error),
-                };
-                let file = OpenOptions::new().append(true).create(true).open(path)?;
-                (text, Paper::File { path: path.clone(), file, _lock: lock })
+                let mut options = OpenOptions::new();
+                let mut file = options.read(true).write(true).create(true).truncate(false).open(path)?;
+                let mut bytes = Vec::new();
+                io::Read::read_to_end(&mut file, &mut bytes)?;
+                // Room that was not used, and behind it nothing.
+                let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                let left = bytes.len() - used;
+                bytes.truncate(used);
+                // What there is costs nothing, on a full disk too.
+                let slate = Slate::over(&mut file, used, if left > ROOM_MIN / 2 { left } else { ROOM_MIN })?;
+                if bytes.last().is_some_and(|last| *last != b'\n') {
+                    // What follows a part of a line begins one of its own.
+                    slate.add(b"\n");
+                }
+                let (text, slate) = (String::from_utf8_lossy(&bytes).into_owned(), Arc::new(slate));
+                (text, Paper::File { path: path.clone(), file, slate, _lock: lock })
             }
             JournalPlace::Memory(memory) => (memory.text(), Paper::Memory(memory.clone())),
         };
-        let (bytes, is_torn) = (AtomicU64::new(text.len() as u64), AtomicBool::new(false));
-        Ok((Self(Arc::new(Ink { paper: RwLock::new(paper), bytes, is_torn })), text))
+        Ok((Self(Arc::new(RwLock::new(paper))), text))
     }
 
     /// How long it is.
-    pub(super) fn bytes(&self) -> u64 {
-        self.0.bytes.load(Ordering::Relaxed)
+    pub(super) fn bytes(&self) -> usize {
+        match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+            Paper::File { slate, .. } => slate.used(),
+            Paper::Memory(memory) => memory.length(),
+            #[cfg(test)]
+            Paper::Full => 0,
+        }
     }
 
-    /// Adds whole lines.
-    pub(super) fn add(&self, lines: &str) -> io::Result<()> {
-        let Ink { paper, bytes, is_torn } = &*self.0;
-        let paper = paper.read().unwrap_or_else(PoisonError::into_inner);
-        // What follows a part of a line begins one of its own.
-        let torn = is_torn.swap(false, Ordering::Relaxed).then(|| format!("\n{lines}"));
-        let lines = torn.as_deref().unwrap_or(lines);
-        let written = match &*paper {
-            Paper::File { file, .. } => (&*file).write_all(lines.as_bytes()),
+    /// Adds whole lines, all of them or none; gives where, if that can be marked later on.
+    pub(super) fn add(&self, lines: &str) -> io::Result<Mark> {
+        match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+            Paper::File { slate, .. } => {
+                if let Some(place) = slate.add(lines.as_bytes()) {
+                    return Ok(Mark(Some((Arc::clone(slate), place))));
+                }
+            }
             Paper::Memory(memory) => {
                 memory.add(lines);
-                Ok(())
+                return Ok(Mark::default());
             }
-        };
-        bytes.fetch_add(lines.len() as u64, Ordering::Relaxed);
-        if written.is_err() {
-            is_torn.store(true, Ordering::Relaxed);
+            #[cfg(test)]
+            Paper::Full => return Err(io::ErrorKind::StorageFull.into()),
         }
-        written
+        self.add_with_room(lines.as_bytes())
+    }
+
+    /// Makes the file twice as long, if nobody else has meanwhile, and adds to it.
+    fn add_with_room(&self, lines: &[u8]) -> io::Result<Mark> {
+        let mut paper = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let Paper::File { file, slate, .. } = &mut *paper else { return Ok(Mark::default()) };
+        loop {
+            if let Some(place) = slate.add(lines) {
+                return Ok(Mark(Some((Arc::clone(slate), place))));
+            }
+            let used = slate.used();
+            *slate = Arc::new(Slate::over(file, used, used.max(lines.len()).max(ROOM_MIN))?);
+        }
     }
 
     /// Replaces everything; a crash leaves the one or the other.
     pub(super) fn replace(&self, text: &str) -> io::Result<()> {
-        let mut paper = self.0.paper.write().unwrap_or_else(PoisonError::into_inner);
+        let mut paper = self.0.write().unwrap_or_else(PoisonError::into_inner);
         match &mut *paper {
-            Paper::File { path, file, .. } => {
+            Paper::File { path, file, slate, .. } => {
                 let fresh = path.with_extension("rewrite");
-                std::fs::write(&fresh, text)?;
+                let mut options = OpenOptions::new();
+                let mut new = options.read(true).write(true).create(true).truncate(true).open(&fresh)?;
+                new.write_all(text.as_bytes())?;
+                let new_slate = Slate::over(&mut new, text.len(), ROOM_MIN)?;
                 pass(FailPoint::JournalRewrite);
                 std::fs::rename(&fresh, &*path)?;
-                *file = OpenOptions::new().append(true).open(&*path)?;
+                (*file, *slate) = (new, Arc::new(new_slate));
             }
             Paper::Memory(memory) => memory.set(text.to_owned()),
+            #[cfg(test)]
+            Paper::Full => return Err(io::ErrorKind::StorageFull.into()),
         }
-        self.0.bytes.store(text.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 }
 
-/// What one thread notes while it launches some runs: each launch right before it happens, with the ends since the last.
+/// The place of a launch in the journal: a stroke there says that it ended well. That is the least that can be done about an
+/// end, and is done before everything else; when the end was is said by a line of its own, or is the time of the launch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mark(Option<(Arc<Slate>, usize)>);
+
+impl Mark {
+    pub(crate) fn succeeded(&self) {
+        if let Some((slate, place)) = &self.0 {
+            slate.put(*place, b'S');
+        }
+    }
+}
+
+/// What one thread notes while it launches some runs: each launch right before it happens, each end right after it.
 #[derive(Debug)]
 pub(crate) struct Slip {
     pen: Pen,
-    /// Ends that are not written yet.
-    ends: String,
+    line: String,
+    /// Ends that could not be written.
+    unwritten: String,
 }
 
 impl Slip {
-    pub(super) fn new(pen: Pen, ends: String) -> Self {
-        Self { pen, ends }
+    pub(super) fn new(pen: Pen) -> Self {
+        Self { pen, line: String::new(), unwritten: String::new() }
     }
 
-    /// One on a disk on which there is never any room.
+    /// One on which there is never any room.
     #[cfg(test)]
     pub(crate) fn full() -> Self {
-        let open = || OpenOptions::new().append(true).open("/dev/full").unwrap();
-        let paper = Paper::File { path: "/dev/full".into(), file: open(), _lock: open() };
-        let (bytes, is_torn) = (AtomicU64::new(0), AtomicBool::new(false));
-        Self::new(Pen(Arc::new(Ink { paper: RwLock::new(paper), bytes, is_torn })), String::new())
+        Self::new(Pen(Arc::new(RwLock::new(Paper::Full))))
     }
 
-    /// Writes that an attempt is about to be launched.
-    pub(crate) fn launch(&mut self, attempt: (RunKey, u32)) -> io::Result<()> {
-        let ends = self.ends.len();
-        push_line(&mut self.ends, attempt, &Known::Launched);
-        let written = self.pen.add(&self.ends);
-        // If it cannot be written it does not happen; the ends before it are written with the next one.
-        self.ends.truncate(if written.is_ok() { 0 } else { ends });
-        written
+    /// Writes that an attempt is about to be launched. If it cannot be written it does not happen.
+    pub(crate) fn launch(&mut self, attempt: (RunKey, u32), at: Timestamp) -> io::Result<Mark> {
+        self.line.clear();
+        push_launch(&mut self.line, attempt, Some(at));
+        self.pen.add(&self.line)
     }
 
-    /// Notes an end, to be written with the next launch or when the slip is filed.
+    /// Writes how an attempt ended.
     pub(crate) fn end(&mut self, report: &Report) {
-        let Report { run, attempt, outcome, at, .. } = report;
-        push_line(&mut self.ends, (*run, *attempt), &Known::Ended { outcome: outcome.clone(), at: *at });
+        self.line.clear();
+        push_end(&mut self.line, report);
+        if self.pen.add(&self.line).is_err() {
+            self.unwritten.push_str(&self.line);
+        }
     }
 
-    /// Writes what is left to be written; gives back what cannot be.
+    /// Gives back what could not be written.
     pub(super) fn file(self) -> String {
-        let is_written = self.ends.is_empty() || self.pen.add(&self.ends).is_ok();
-        if is_written { String::new() } else { self.ends }
+        self.unwritten
     }
+}
+
+/// The line that says how an attempt ended.
+pub(super) fn push_end(text: &mut String, report: &Report) {
+    let Report { run, attempt, outcome, at, .. } = report;
+    push_line(text, (*run, *attempt), &Known::Ended { outcome: outcome.clone(), at: *at });
 }
 
 /// Takes the lock beside a journal; it ends with the process, however that ends.

@@ -13,7 +13,7 @@ use punctual_plan::Outcome;
 use tokio::time::{Instant, timeout};
 
 use super::{Context, Wires};
-use crate::{Cancel, Finished};
+use crate::{Cancel, Finished, OnEnd};
 
 /// How long a closure that was dropped may take until it is gone: one that does not wait for anything cannot be ended.
 const DROP_WAIT: Duration = Duration::from_secs(5);
@@ -27,6 +27,12 @@ const HELD_UP_MAX: Duration = Duration::from_millis(5);
 /// After so many times in a row that it did, a closure is trusted to do so.
 const GENTLE_FROM: u32 = 16;
 
+/// It may gain so much more trust.
+const TRUST_MAX: u32 = 4 * GENTLE_FROM;
+
+/// What it loses when it holds up its thread. Once may be for want of a core, and not its fault.
+const TRUST_LOST: u32 = 2 * GENTLE_FROM;
+
 type Ended = Result<(), CallbackError>;
 type Called = Pin<Box<dyn Future<Output = Ended> + Send>>;
 type Call = Arc<dyn Fn(Context) -> Called + Send + Sync>;
@@ -38,7 +44,7 @@ struct Callback {
     temper: Arc<Temper>,
 }
 
-/// How often in a row a closure has not held up its thread.
+/// How much a closure is trusted not to hold up its thread.
 #[derive(Default)]
 struct Temper(AtomicU32);
 
@@ -48,10 +54,12 @@ impl Temper {
     }
 
     fn note(&self, held_up: Duration) {
+        // Two that note at once may count as one.
+        let trust = self.0.load(Ordering::Relaxed);
         if held_up > HELD_UP_MAX {
-            self.0.store(0, Ordering::Relaxed);
-        } else if !self.is_gentle() {
-            self.0.fetch_add(1, Ordering::Relaxed);
+            self.0.store(trust.saturating_sub(TRUST_LOST), Ordering::Relaxed);
+        } else if trust < TRUST_MAX {
+            self.0.store(trust + 1, Ordering::Relaxed);
         }
     }
 }
@@ -60,6 +68,7 @@ impl Temper {
 struct Watched {
     uncalled: Option<(Call, Context)>,
     called: Option<Called>,
+    ended: OnEnd,
     temper: Arc<Temper>,
 }
 
@@ -73,7 +82,11 @@ impl Future for Watched {
             if let Some((call, about)) = this.uncalled.take() {
                 this.called = Some(call(about));
             }
-            this.called.as_mut().map_or(Poll::Pending, |called| called.as_mut().poll(context))
+            let polled = this.called.as_mut().map_or(Poll::Pending, |called| called.as_mut().poll(context));
+            if matches!(polled, Poll::Ready(Ok(()))) {
+                this.ended.succeeded();
+            }
+            polled
         }));
         this.temper.note(begun.elapsed());
         Poll::Ready(match polled {
@@ -136,19 +149,25 @@ impl Callbacks {
             return Finished::failed(format!("this program has no callback `{task}`"));
         };
         let limit = Duration::try_from(context.schedule.policy.run_timeout).unwrap_or(Duration::MAX);
-        wires.started.tell();
+        let Wires { started, ended, cancel, .. } = wires;
+        started.tell();
         if callback.temper.is_gentle() {
-            callback.run_here(context, limit, &wires.cancel).await
+            callback.run_here(context, limit, (&cancel, ended)).await
         } else {
-            callback.run_apart(context, limit, &wires.cancel).await
+            callback.run_apart(context, limit, (&cancel, ended)).await
         }
     }
 }
 
 impl Callback {
     /// Calls it as a part of this task, which is quickest. One that holds up its thread cannot be ended then.
-    async fn run_here(&self, context: Context, limit: Duration, cancel: &Cancel) -> Finished {
-        let mut called = pin!(self.watched(context));
+    async fn run_here(
+        &self,
+        context: Context,
+        limit: Duration,
+        (cancel, ended): (&Cancel, OnEnd),
+    ) -> Finished {
+        let mut called = pin!(self.watched(context, ended));
         Finished::of(tokio::select! {
             biased;
             ended = &mut called => outcome(ended),
@@ -158,8 +177,13 @@ impl Callback {
     }
 
     /// Calls it in a task of its own, which is left behind if it cannot be ended.
-    async fn run_apart(&self, context: Context, limit: Duration, cancel: &Cancel) -> Finished {
-        let mut called = tokio::spawn(self.watched(context));
+    async fn run_apart(
+        &self,
+        context: Context,
+        limit: Duration,
+        (cancel, ended): (&Cancel, OnEnd),
+    ) -> Finished {
+        let mut called = tokio::spawn(self.watched(context, ended));
         let early = tokio::select! {
             biased;
             ended = &mut called => return Finished::of(ended.map_or(Outcome::InDoubt, outcome)),
@@ -174,9 +198,9 @@ impl Callback {
     }
 
     /// The closure, with an eye on how long it holds up its thread.
-    fn watched(&self, context: Context) -> Watched {
+    fn watched(&self, context: Context, ended: OnEnd) -> Watched {
         let uncalled = Some((Arc::clone(&self.call), context));
-        Watched { uncalled, called: None, temper: Arc::clone(&self.temper) }
+        Watched { uncalled, called: None, ended, temper: Arc::clone(&self.temper) }
     }
 }
 

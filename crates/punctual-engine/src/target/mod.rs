@@ -25,7 +25,7 @@ use std::sync::Arc;
 use punctual_plan::{Action, Executor, Fence, Outcome, Process, Workflow};
 use punctual_store::{AttemptToken, Launchable, Store};
 
-use crate::{Cancel, Clock, Finished, Launch, Launched, LiveOutput, OnStart, SystemClock, Targets};
+use crate::{Cancel, Clock, Finished, Launch, Launched, LiveOutput, OnEnd, OnStart, SystemClock, Targets};
 
 pub use callback::{CallbackError, Callbacks};
 pub use context::Context;
@@ -44,6 +44,7 @@ use workflow::Workflows;
 /// What connects an attempt with those who watch it.
 pub(crate) struct Wires {
     pub(crate) started: OnStart,
+    pub(crate) ended: OnEnd,
     pub(crate) cancel: Cancel,
     pub(crate) output: LiveOutput,
 }
@@ -129,9 +130,9 @@ impl<S: Store> Targets for HostTargets<S> {
     }
 
     async fn launch(&self, launch: Launch) -> Launched {
-        let Launch { run, fence, started, cancel, output } = launch;
+        let Launch { run, fence, started, ended, cancel, output } = launch;
         let context = Context::new(&run, AttemptToken::Node(fence), SystemClock.now());
-        let wires = Wires { started, cancel, output };
+        let wires = Wires { started, ended, cancel, output };
         // What needs much room while it goes on is boxed: a closure, of which there may be very many, does not pay for it.
         let finished = match &run.definition.target.action {
             Action::Process(program) => {

@@ -38,11 +38,11 @@ impl<C: Clock> Targets for Program<C> {
     }
 
     async fn launch(&self, launch: Launch) -> Launched {
-        let Launch { run, fence, started, cancel, output } = launch;
+        let Launch { run, fence, started, ended, cancel, output } = launch;
         let context = Context::new(&run, AttemptToken::Node(fence), self.clock.now());
         match &run.definition.target.action {
             Action::Callback { task } => {
-                self.callbacks.run(task, context, Wires { started, cancel, output }).await.into()
+                self.callbacks.run(task, context, Wires { started, ended, cancel, output }).await.into()
             }
             other => Finished::failed(format!("this program calls closures and no {}", other.kind())).into(),
         }

@@ -19,7 +19,7 @@ use tracing::{error, info, warn};
 
 use super::process::{self, Job};
 use super::{Context, Wires};
-use crate::{Cancel, Canceller, Finished, LiveOutput, OnStart, Why};
+use crate::{Cancel, Canceller, Finished, LiveOutput, OnEnd, OnStart, Why};
 
 /// How often a worker looks for runs if nobody tells it that there are some.
 const POLL: Duration = Duration::from_millis(500);
@@ -231,7 +231,8 @@ impl<S: Store> Bench<S> {
         let context = Context::new(&leased.launch, AttemptToken::Holder(leased.token.clone()), now);
         let job = Job::of_worker(&self.settings.argv, &context, self.settings.kill_after);
         let (canceller, cancel) = Cancel::pair();
-        let wires = Wires { started: OnStart::new(|| ()), cancel, output: LiveOutput::default() };
+        let (started, ended) = (OnStart::new(|| ()), OnEnd::default());
+        let wires = Wires { started, ended, cancel, output: LiveOutput::default() };
         let command = process::run(job, wires);
         tokio::pin!(command);
         let (finished, early) = tokio::select! {

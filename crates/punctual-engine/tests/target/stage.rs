@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_engine::{
-    Callbacks, Cancel, Canceller, Finished, HostTargets, Launch, LiveOutput, OnStart, Targets, Vault,
+    Callbacks, Cancel, Canceller, Finished, HostTargets, Launch, LiveOutput, OnEnd, OnStart, Targets, Vault,
 };
 use punctual_plan::{Action, Fence, OrgKey, Origin, Process, RunKey, Schedule, ScheduleId, ScheduleKey};
 use punctual_store::{Launchable, Memory, Scope, Store};
@@ -71,6 +71,7 @@ impl Stage {
             run: self.run_of(schedule).into(),
             fence: Fence(3),
             // A test that does not wait for the start has no ear for it.
+            ended: OnEnd::default(),
             started: OnStart::new(move || {
                 let _ = told.send(());
             }),

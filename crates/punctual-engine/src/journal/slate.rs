@@ -1,0 +1,119 @@
+//! The slate: a file that is mapped into memory, so that a note on it costs a copy and no call into the system. What was
+//! copied belongs to the system, and outlives a killed process as what was written does.
+#![expect(
+    unsafe_code,
+    reason = "no safe way leads to a mapped file; everything that is unsafe here is in this file"
+)]
+
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+/// A place to append to, of a given length.
+#[derive(Debug)]
+pub(super) struct Slate {
+    start: NonNull<u8>,
+    length: usize,
+    /// How much of it is taken.
+    used: AtomicUsize,
+}
+
+// SAFETY: the mapping belongs to the slate alone and is unmapped with it. It is never read; each of its bytes is written by the
+// one thread that took it in `add`, and after that only as a whole, in `put`.
+unsafe impl Send for Slate {}
+// SAFETY: as above.
+unsafe impl Sync for Slate {}
+
+impl Slate {
+    /// Maps a file that holds `used` bytes, with room for `room` more. All of it is written once before: so each page has its
+    /// place on the disk, and one that is full says so here, in an error, and not in a signal later on.
+    pub(super) fn over(file: &mut File, used: usize, room: usize) -> io::Result<Self> {
+        let length =
+            used.checked_add(room).filter(|length| *length > 0).ok_or(io::ErrorKind::InvalidInput)?;
+        file.seek(SeekFrom::Start(used as u64))?;
+        file.write_all(&vec![0; room])?;
+        // SAFETY: a new mapping, at an address that the system chooses.
+        let start = unsafe {
+            let access = ProtFlags::READ | ProtFlags::WRITE;
+            mmap(ptr::null_mut(), length, access, MapFlags::SHARED, &*file, 0)?
+        };
+        let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
+        Ok(Self { start, length, used: AtomicUsize::new(used) })
+    }
+
+    /// How much of it is taken.
+    pub(super) fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Appends; gives the place of the first byte, if there was room.
+    pub(super) fn add(&self, bytes: &[u8]) -> Option<usize> {
+        let after = |used: usize| used.checked_add(bytes.len()).filter(|after| *after <= self.length);
+        let place = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
+        // SAFETY: `place..place + bytes.len()` is within the mapping, and nobody else was given any of it.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(place), bytes.len()) };
+        // Whatever is done after the note is done after it: no compiler knows who reads the file.
+        compiler_fence(Ordering::SeqCst);
+        Some(place)
+    }
+
+    /// Writes over one byte that was added.
+    pub(super) fn put(&self, place: usize, byte: u8) {
+        assert!(place < self.used(), "nothing was added there");
+        // SAFETY: the byte is within the mapping; whoever added it has done so, and others who write it do so like this.
+        unsafe { AtomicU8::from_ptr(self.start.as_ptr().add(place)) }.store(byte, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Slate {
+    fn drop(&mut self) {
+        // SAFETY: nobody has it any more, and this is what was mapped.
+        let unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
+        debug_assert!(unmapped.is_ok(), "{unmapped:?}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_added_is_in_the_file_at_once_and_no_more_than_there_is_room_for() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.as_file_mut().write_all(b"before").unwrap();
+        let slate = Slate::over(file.as_file_mut(), 6, 5).unwrap();
+        assert_eq!(slate.add(b"one"), Some(6));
+        assert_eq!(slate.add(b"two"), None);
+        assert_eq!(slate.add(b"22"), Some(9));
+        assert_eq!(slate.add(b"3"), None);
+        assert_eq!(slate.used(), 11);
+        assert_eq!(std::fs::read(file.path()).unwrap(), b"beforeone22");
+        slate.put(6, b'O');
+        assert_eq!(std::fs::read(file.path()).unwrap(), b"beforeOne22");
+    }
+
+    #[test]
+    fn threads_do_not_write_over_each_other() {
+        let mut file = tempfile::tempfile().unwrap();
+        let slate = Slate::over(&mut file, 0, 4 * 1_000 * 3).unwrap();
+        std::thread::scope(|scope| {
+            for word in ["one", "two", "six", "ten"] {
+                scope.spawn(|| (0..1_000).for_each(|_| assert!(slate.add(word.as_bytes()).is_some())));
+            }
+        });
+        file.seek(SeekFrom::Start(0)).unwrap();
+        let text = io::read_to_string(file).unwrap();
+        for word in ["one", "two", "six", "ten"] {
+            assert_eq!(text.matches(word).count(), 1_000, "{word}");
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_on_the_disk_there_is_no_slate() {
+        let mut full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        assert_eq!(Slate::over(&mut full, 0, 1).unwrap_err().kind(), io::ErrorKind::StorageFull);
+    }
+}
