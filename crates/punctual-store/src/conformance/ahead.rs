@@ -124,6 +124,24 @@ pub async fn a_herd_that_ends_at_once_is_counted_like_each_of_its_rows<B: Backen
     assert!(stage.store.check().await.expect("the store answers").is_empty());
 }
 
+/// A herd is admitted while one of its schedules is paused: whichever comes first, what was said to be started is.
+pub async fn a_herd_and_a_change_at_once_agree<B: Backend>(backend: &B) {
+    let stage = herd(backend).await;
+    let verdicts = stage.judge(at("10:00:20")).await;
+    let place = verdicts.iter().position(|one| one.row.launch.definition.name == "one-3");
+    let place = place.expect("it is due");
+    let run = verdicts[place].admission.run;
+    let pause = stage.pause("one-3", at("10:00:20")).await;
+    let (commits, paused) = tokio::join!(
+        stage.carry_out(verdicts, at("10:00:20")),
+        stage.store.write_schedules(stage.scope(), vec![pause]),
+    );
+    paused.expect("the store answers").remove(0).expect("nobody else has changed it");
+    let expected = if commits[place] == Commit::Done { "enqueued" } else { "skipped/paused" };
+    assert_eq!(stage.status(run).await, expected);
+    assert!(stage.store.check().await.expect("the store answers").is_empty());
+}
+
 /// A herd in which something has changed since it was judged is admitted without what has changed.
 pub async fn a_herd_leaves_out_what_has_changed<B: Backend>(backend: &B) {
     let stage = herd(backend).await;

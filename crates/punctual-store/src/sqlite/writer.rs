@@ -269,7 +269,9 @@ impl Loop {
         // A fault of the disk may end the transaction under a job: what comes after it belongs into the next one.
         while answers.len() < GROUP_MAX && !self.db.connection.is_autocommit() {
             let Some(job) = self.wanted_job() else { break };
-            if job.sheets == Sheets::Unfolded && sheets == Sheets::AsTheyAre {
+            // A sheet may be older than the group, or be written by it.
+            let is_folded = sheets == Sheets::AsTheyAre || self.db.sheets.is_any();
+            if job.sheets == Sheets::Unfolded && is_folded {
                 self.kept = Some(job);
                 break;
             }
