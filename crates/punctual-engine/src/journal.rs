@@ -5,14 +5,15 @@
 //! doubt and not started a second time. It does not survive a power cut; there the ledger alone decides.
 //!
 //! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT AT` before a launch, whose `L` becomes an `S` where
-//! it ends well, `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has seen to that.
+//! it ends well, `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has
+//! seen to that.
 
+mod line;
 mod outcome;
 mod pen;
 mod slate;
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,9 +23,8 @@ use punctual_plan::{Fence, Outcome, RunKey};
 use punctual_store::Report;
 
 use crate::keyed::ByKey;
-use outcome::{outcome_text, read_outcome};
+use line::{push_end, push_line, read, read_fences};
 use pen::Pen;
-use pen::push_end;
 pub(crate) use pen::{Mark, Slip};
 
 /// A longer journal is rewritten with the runs that are still in flight, if it has doubled since it last was.
@@ -84,6 +84,8 @@ pub(crate) struct Journal {
     unwritten: String,
     /// How long it was when it was last rewritten.
     rewritten: usize,
+    /// How often it was.
+    rewrites: u64,
     open: ByKey<(RunKey, u32), Known>,
     /// How many of them have ended.
     unsettled: usize,
@@ -106,6 +108,7 @@ impl Journal {
             pen,
             unwritten: String::new(),
             rewritten: 0,
+            rewrites: 0,
             open,
             unsettled,
             fences,
@@ -165,13 +168,17 @@ impl Journal {
             self.forgettable.remove(&attempt);
             self.open.insert(attempt, Known::Launched);
         }
-        Slip::new(self.pen.clone())
+        Slip::new(self.pen.clone(), self.rewrites)
     }
 
     /// Files what was noted of launches, and remembers how attempts ended of which it says so.
     pub(crate) fn filed<'a>(&mut self, slip: Slip, reports: impl Iterator<Item = &'a Report>) {
+        // What it says of ends is gone if the journal was rewritten meanwhile, by what was known then.
+        let is_gone = slip.rewrites() != self.rewrites;
         self.unwritten.push_str(&slip.file());
-        reports.for_each(|report| self.remember(report));
+        for report in reports {
+            if is_gone { self.ended(report) } else { self.remember(report) }
+        }
     }
 
     /// Notes how an attempt ended.
@@ -241,76 +248,9 @@ impl Journal {
         self.pen.replace(&text)?;
         // It is all in there.
         self.unwritten.clear();
-        self.rewritten = text.len();
+        (self.rewritten, self.rewrites) = (text.len(), self.rewrites + 1);
         Ok(())
     }
-}
-
-fn push_line(text: &mut String, (run, attempt): (RunKey, u32), known: &Known) {
-    let pushed = match known {
-        Known::Launched => return push_launch(text, (run, attempt), None),
-        Known::Ended { outcome: Outcome::Succeeded, at } => {
-            writeln!(text, "E {} {attempt} {} succeeded", run.0, at.as_microsecond())
-        }
-        Known::Ended { outcome, at } => {
-            writeln!(text, "E {} {attempt} {} {}", run.0, at.as_microsecond(), outcome_text(outcome))
-        }
-    };
-    pushed.expect("a text takes whatever is written into it");
-}
-
-/// The line that says that an attempt is about to be launched, and when.
-fn push_launch(text: &mut String, (run, attempt): (RunKey, u32), at: Option<Timestamp>) {
-    let pushed = match at {
-        Some(at) => writeln!(text, "L {} {attempt} {}", run.0, at.as_microsecond()),
-        None => writeln!(text, "L {} {attempt}", run.0),
-    };
-    pushed.expect("a text takes whatever is written into it");
-}
-
-/// Reads whole lines; one that the crash cut off says nothing.
-fn read(text: &str) -> ByKey<(RunKey, u32), Known> {
-    whole_lines(text).filter_map(read_line).collect()
-}
-
-/// Threads take their places one after the other and write side by side: in front of a whole line, too, there may be a part
-/// of one, with nothing where the rest of it would be.
-fn whole_lines(text: &str) -> impl Iterator<Item = &str> {
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]).lines();
-    whole.map(|line| line.rsplit('\0').next().unwrap_or(line))
-}
-
-/// The leases, and those of them under which runs of others may be held.
-fn read_fences(text: &str) -> (BTreeSet<Fence>, BTreeSet<Fence>) {
-    let (mut fences, mut mixed) = (BTreeSet::new(), BTreeSet::new());
-    for line in whole_lines(text) {
-        match (line, fences.last()) {
-            ("T", Some(present)) => drop(mixed.insert(*present)),
-            ("U", Some(present)) => drop(mixed.remove(present)),
-            _ => fences.extend(read_fence(line)),
-        }
-    }
-    (fences, mixed)
-}
-
-fn read_fence(line: &str) -> Option<Fence> {
-    line.strip_prefix("F ").and_then(|fence| fence.parse().ok()).map(Fence)
-}
-
-fn read_line(line: &str) -> Option<((RunKey, u32), Known)> {
-    let mut words = line.splitn(4, ' ');
-    let (kind, run, attempt) = (words.next()?, words.next()?, words.next()?);
-    let attempt = (RunKey(run.parse().ok()?), attempt.parse().ok()?);
-    if kind == "L" {
-        return Some((attempt, Known::Launched));
-    }
-    let instant = |word: &str| Timestamp::from_microsecond(word.parse().ok()?).ok();
-    if kind == "S" {
-        return Some((attempt, Known::Ended { outcome: Outcome::Succeeded, at: instant(words.next()?)? }));
-    }
-    let (at, outcome) = words.next()?.split_once(' ')?;
-    let at = instant(at)?;
-    Some((attempt, Known::Ended { outcome: read_outcome(outcome)?, at }))
 }
 
 #[cfg(test)]
@@ -378,6 +318,20 @@ mod tests {
         assert_eq!(journal.known(RunKey(1), 1), Some(&Known::Launched));
         let ended = Known::Ended { outcome: Outcome::Succeeded, at: at(5) };
         assert_eq!(journal.known(RunKey(2), 1), Some(&ended));
+    }
+
+    #[test]
+    fn ends_that_were_noted_before_a_rewriting_are_noted_again() {
+        let memory = MemoryJournal::default();
+        let mut journal = Journal::open(&JournalPlace::Memory(memory.clone())).unwrap();
+        let mut slip = journal.launching([(RunKey(1), 1)].into_iter());
+        slip.launch((RunKey(1), 1), at(5)).unwrap();
+        let ended = end(RunKey(1), Outcome::Succeeded);
+        slip.end(&ended);
+        journal.rewrite().unwrap();
+        assert_eq!(memory.text(), "L 1 1\n");
+        journal.filed(slip, [ended].iter());
+        assert_eq!(memory.text(), "L 1 1\nE 1 1 7000000 succeeded\n");
     }
 
     #[test]

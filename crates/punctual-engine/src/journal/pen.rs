@@ -8,8 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use super::line::{push_end, push_launch};
 use super::slate::Slate;
-use super::{JournalPlace, Known, MemoryJournal, push_launch, push_line};
+use super::{JournalPlace, MemoryJournal};
 use jiff::Timestamp;
 use punctual_plan::RunKey;
 use punctual_store::Report;
@@ -146,20 +147,22 @@ impl Mark {
 #[derive(Debug)]
 pub(crate) struct Slip {
     pen: Pen,
+    /// How often the journal had been rewritten when it was begun.
+    rewrites: u64,
     line: String,
     /// Ends that could not be written.
     unwritten: String,
 }
 
 impl Slip {
-    pub(super) fn new(pen: Pen) -> Self {
-        Self { pen, line: String::new(), unwritten: String::new() }
+    pub(super) fn new(pen: Pen, rewrites: u64) -> Self {
+        Self { pen, rewrites, line: String::new(), unwritten: String::new() }
     }
 
     /// One on which there is never any room.
     #[cfg(test)]
     pub(crate) fn full() -> Self {
-        Self::new(Pen(Arc::new(RwLock::new(Paper::Full))))
+        Self::new(Pen(Arc::new(RwLock::new(Paper::Full))), 0)
     }
 
     /// Writes that an attempt is about to be launched. If it cannot be written it does not happen.
@@ -178,16 +181,15 @@ impl Slip {
         }
     }
 
+    /// How often the journal had been rewritten when it was begun.
+    pub(super) fn rewrites(&self) -> u64 {
+        self.rewrites
+    }
+
     /// Gives back what could not be written.
     pub(super) fn file(self) -> String {
         self.unwritten
     }
-}
-
-/// The line that says how an attempt ended.
-pub(super) fn push_end(text: &mut String, report: &Report) {
-    let Report { run, attempt, outcome, at, .. } = report;
-    push_line(text, (*run, *attempt), &Known::Ended { outcome: outcome.clone(), at: *at });
 }
 
 /// Takes the lock beside a journal; it ends with the process, however that ends.
