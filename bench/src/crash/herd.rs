@@ -132,7 +132,7 @@ async fn undisturbed(kind: Kind, size: u32) -> Result<f64, Failure> {
     let (place, child, at) = ready(kind, size).await?;
     let notes = place.notes();
     let until = Instant::now() + PATIENCE;
-    while notes.count() < size as usize && Instant::now() < until {
+    while !notes.has(size as usize) && Instant::now() < until {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     child.stop()?;
@@ -150,9 +150,9 @@ async fn once(kind: Kind, size: u32, gap: u32) -> Result<Story, Failure> {
     let notes = place.notes();
     let enough = size as usize * KILLED_AT / 100;
     let until = Instant::now() + PATIENCE;
-    while notes.count() < enough {
+    while !notes.has(enough) {
         if Instant::now() > until {
-            return Err(format!("only {} of {size} were started", notes.count()).into());
+            return Err(format!("only {} of {size} were started", notes.starts()?.len()).into());
         }
         std::thread::sleep(LOOK_EVERY);
     }
@@ -174,14 +174,14 @@ async fn rest(place: &Place, size: usize) -> Result<(), Failure> {
     let notes = place.notes();
     let (begun, mut seen, mut quiet_since) = (Instant::now(), 0, Instant::now());
     while begun.elapsed() < PATIENCE {
-        let count = notes.count();
+        let count = notes.starts()?.len();
         if count != seen {
             (seen, quiet_since) = (count, Instant::now());
         }
         if quiet_since.elapsed() > QUIET {
             return Ok(());
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     Err(format!("{size} runs have had {seen} starts and it goes on").into())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_engine::{Engine, HostTargets, Settings, Stopped, SystemClock, Vault};
-use punctual_plan::{Action, Cursor, RunStatus, Schedule, ScheduleId, Status, Subject, Window, plan};
+use punctual_plan::{Action, Cursor, Pace, RunStatus, Schedule, ScheduleId, Status, Subject, Window, plan};
 use punctual_store::{
     Access, AnyStore, BATCH_MAX, Cut, Postgres, PostgresSettings, RunFilter, ScheduleWrite, Scope, Sqlite,
     Store, Write,
@@ -51,8 +51,8 @@ impl Ground {
     }
 
     /// Starts an engine on it.
-    pub(super) async fn serve(&self, starts: &Arc<Starts>) -> Result<Serving, Failure> {
-        let settings = Settings::new(self.folder.path().join("launches"));
+    pub(super) async fn serve(&self, starts: &Arc<Starts>, pace: Pace) -> Result<Serving, Failure> {
+        let settings = Settings { pace, ..Settings::new(self.folder.path().join("launches")) };
         let vault = Vault::new(self.folder.path().join("key"));
         let targets = HostTargets::new(Arc::clone(&self.store), vault).with(starts.callbacks());
         let clock = Arc::new(SystemClock);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use punctual_plan::Pace;
 use serde_json::json;
 
 use crate::Failure;
@@ -72,7 +73,7 @@ async fn once(kind: Kind, size: u32) -> Result<Lateness, Failure> {
     let spec = format!("{} {} {} * * *", of_day % 60, of_day / 60 % 60, of_day / 3_600);
     fill(&*ground.store, size, |_| cron(&spec)).await?;
     let starts = Starts::new(size as usize + 1_000);
-    let serving = ground.serve(&starts).await?;
+    let serving = ground.serve(&starts, Pace::default()).await?;
     if Timestamp::now() >= at {
         return Err("the schedules were not made in time".into());
     }

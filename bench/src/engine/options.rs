@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use crate::Failure;
 use crate::options::{Kind, count, kind};
 
-const HINT: &str =
-    "herd|steady [--databases sqlite,postgres] [--sizes 10k,100k] [--repeats 5] [--seconds 60] [--out FILE]";
+const HINT: &str = "herd|steady [--databases sqlite,postgres] [--sizes 10k,100k] [--repeats 5] [--seconds 60] [--lookahead 60] \
+                    [--out FILE]";
 
 /// What the engine is asked to bear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(super) struct Options {
     pub(super) repeats: u32,
     /// How long it goes on.
     pub(super) seconds: u32,
+    /// How far ahead ticks become ledger rows, in seconds; by itself it depends on how rare they are.
+    pub(super) lookahead: Option<u32>,
     /// Where the JSON goes.
     pub(super) out: PathBuf,
 }
@@ -44,6 +46,7 @@ impl Options {
             sizes,
             repeats,
             seconds,
+            lookahead: None,
             out: PathBuf::from(format!("target/bench/{name}.json")),
         };
         for pair in rest.chunks(2) {
@@ -53,6 +56,7 @@ impl Options {
                 "--sizes" => options.sizes = value.split(',').map(count).collect::<Result<_, _>>()?,
                 "--repeats" => options.repeats = count(value)?,
                 "--seconds" => options.seconds = count(value)?,
+                "--lookahead" => options.lookahead = Some(count(value)?),
                 "--out" => options.out = PathBuf::from(value),
                 _ => return Err(HINT.into()),
             }

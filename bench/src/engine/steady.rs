@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::Pace;
 use punctual_time::Bounds;
 use serde_json::json;
 
@@ -16,6 +17,9 @@ use super::starts::{Lateness, Starts};
 
 /// From so many schedules on each ticks once a minute instead of once a second.
 const SPREAD_FROM: u32 = 100_000;
+
+/// How far ahead those are planned.
+const SPREAD_LOOKAHEAD_S: u32 = 240;
 
 /// How long before the first tick everything stands ready.
 const READY_S: i64 = 6;
@@ -46,7 +50,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
         for size in &options.sizes {
             let mut all = Vec::new();
             for _ in 0..options.repeats {
-                all.push(once(*kind, *size, options.seconds).await?);
+                all.push(once(*kind, *size, options).await?);
             }
             let of = |rank: usize| all.iter().map(|one| one.lateness.of_thousand(rank)).collect::<Vec<f64>>();
             let middle = |rank: usize| median(&of(rank)).unwrap_or(f64::NAN);
@@ -91,7 +95,14 @@ fn limit(kind: Kind, size: u32) -> f64 {
     }
 }
 
-async fn once(kind: Kind, size: u32, seconds: u32) -> Result<Measured, Failure> {
+/// How far ahead is planned: several ticks, so that rare ones too are planned some at a time.
+fn pace(size: u32, asked: Option<u32>) -> Pace {
+    let usual = if size >= SPREAD_FROM { SPREAD_LOOKAHEAD_S } else { 60 };
+    Pace { lookahead: SignedDuration::from_secs(asked.unwrap_or(usual).into()), ..Pace::default() }
+}
+
+async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Failure> {
+    let seconds = options.seconds;
     let ground = Ground::new(kind).await?;
     let per_minute = size >= SPREAD_FROM;
     // A million are made within a minute; the first tick of all of them comes later.
@@ -114,7 +125,7 @@ async fn once(kind: Kind, size: u32, seconds: u32) -> Result<Measured, Failure> 
     let ticks = if per_minute { (seconds / 60) as usize } else { seconds as usize };
     let wanted = size as usize * ticks;
     let starts = Starts::new(wanted + wanted / 10);
-    let serving = ground.serve(&starts).await?;
+    let serving = ground.serve(&starts, pace(size, options.lookahead)).await?;
     let until = |at: Timestamp| Duration::try_from(at.duration_since(Timestamp::now()));
     tokio::time::sleep(until(first).map_err(|_| "the schedules were not made in time")?).await;
     let watch = Stopwatch::start();

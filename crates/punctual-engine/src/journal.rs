@@ -26,6 +26,7 @@ use crate::keyed::ByKey;
 use line::{push_end, push_line, read, read_fences};
 use pen::Pen;
 pub(crate) use pen::{Mark, Slip};
+pub use slate::Slate;
 
 /// A longer journal is rewritten with the runs that are still in flight, if it has doubled since it last was.
 const BYTES_MAX: usize = 1 << 20;

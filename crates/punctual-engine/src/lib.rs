@@ -43,6 +43,8 @@ mod wake;
 pub use chance::Chance;
 pub use clock::{Clock, SystemClock, VirtualClock};
 pub use engine::Engine;
+#[doc(hidden)] // Nothing but a measurement of crashes needs what the journal is written on.
+pub use journal::Slate;
 pub use journal::{JournalPlace, MemoryJournal};
 pub use launch::{Cancel, Canceller, Finished, Launch, Launched, LiveOutput, OnEnd, OnStart, Targets, Why};
 pub use metrics::Metrics;

@@ -14,7 +14,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 /// A place to append to, of a given length.
 #[derive(Debug)]
-pub(super) struct Slate {
+pub struct Slate {
     start: NonNull<u8>,
     length: usize,
     /// How much of it is taken.
@@ -30,7 +30,11 @@ unsafe impl Sync for Slate {}
 impl Slate {
     /// Maps a file that holds `used` bytes, with room for `room` more. All of it is written once before: so each page has its
     /// place on the disk, and one that is full says so here, in an error, and not in a signal later on.
-    pub(super) fn over(file: &mut File, used: usize, room: usize) -> io::Result<Self> {
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written or mapped.
+    pub fn over(file: &mut File, used: usize, room: usize) -> io::Result<Self> {
         let length =
             used.checked_add(room).filter(|length| *length > 0).ok_or(io::ErrorKind::InvalidInput)?;
         file.seek(SeekFrom::Start(used as u64))?;
@@ -45,12 +49,12 @@ impl Slate {
     }
 
     /// How much of it is taken.
-    pub(super) fn used(&self) -> usize {
+    pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
     /// Appends; gives the place of the first byte, if there was room.
-    pub(super) fn add(&self, bytes: &[u8]) -> Option<usize> {
+    pub fn add(&self, bytes: &[u8]) -> Option<usize> {
         let after = |used: usize| used.checked_add(bytes.len()).filter(|after| *after <= self.length);
         let place = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
         // SAFETY: `place..place + bytes.len()` is within the mapping, and nobody else was given any of it.
@@ -61,7 +65,11 @@ impl Slate {
     }
 
     /// Writes over one byte that was added.
-    pub(super) fn put(&self, place: usize, byte: u8) {
+    ///
+    /// # Panics
+    ///
+    /// If nothing was added there.
+    pub fn put(&self, place: usize, byte: u8) {
         assert!(place < self.used(), "nothing was added there");
         // SAFETY: the byte is within the mapping; whoever added it has done so, and others who write it do so like this.
         unsafe { AtomicU8::from_ptr(self.start.as_ptr().add(place)) }.store(byte, Ordering::Relaxed);
