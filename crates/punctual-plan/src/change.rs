@@ -99,6 +99,14 @@ pub struct Changed {
     pub plan: Plan,
 }
 
+impl Changed {
+    /// From when on the next version is valid: now, or later if the one before it has decided or fired later ticks. That is so
+    /// after the clock was set back, and where a tick fires before its time.
+    pub fn valid_from(&self) -> Timestamp {
+        self.plan.cursor.planned_through
+    }
+}
+
 /// Decides the open rows and the unplanned ticks of a schedule that is changed at `now`.
 ///
 /// ```

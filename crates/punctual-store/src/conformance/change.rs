@@ -177,6 +177,24 @@ pub async fn versions_are_kept<B: Backend>(backend: &B) {
     assert_eq!((versions[0].since, versions[0].by.as_deref()), (at("10:00:10"), Some("ada")));
 }
 
+/// A version that is made after the clock was set back is valid after what was decided before: it owes no tick of that time.
+pub async fn a_version_is_valid_after_what_was_decided<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    stage.create(cron("one", "*/20 * * * * *"), at("10:00:05")).await;
+    stage.admit(at("10:00:20")).await;
+    stage.admit(at("10:00:40")).await;
+    assert_eq!(stage.plan(at("10:00:52")).await, [Commit::Done]);
+    let edit = stage.edit("one", cron("one", "*/5 * * * * *"), at("10:00:10")).await;
+    stage.write(edit).await;
+    let versions = stage.store.versions(stage.scope(), id_of("one")).await.expect("answers");
+    let since: Vec<_> = versions.iter().map(|row| row.since).collect();
+    assert_eq!(since, [at("10:00:52"), at("10:00:05")]);
+    let ledger = stage.ledger("one").await;
+    let expected = "10:00:20 enqueued | 10:00:40 skipped/overlap | 10:00:55 scheduled";
+    assert!(ledger.starts_with(expected), "{ledger}");
+    assert_eq!(stage.store.check().await.expect("answers"), []);
+}
+
 /// A name is taken by one living schedule of an org.
 pub async fn a_name_is_taken_once<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

@@ -213,6 +213,7 @@ macro_rules! behaviours {
                 a_change_after_a_plan_is_stale,
                 the_audit_log_names_who_changed_what,
                 versions_are_kept,
+                a_version_is_valid_after_what_was_decided,
                 a_name_is_taken_once,
                 a_refused_write_does_not_stop_the_others,
                 a_name_is_taken_once_within_a_batch,

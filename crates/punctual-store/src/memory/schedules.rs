@@ -138,7 +138,7 @@ impl Data {
             deleted_at: None,
         };
         self.put_schedule(key, record);
-        self.keep_version(scope, key, &definition);
+        self.keep_version(scope, key, (&definition, moment.now));
         let state = StateRecord {
             org,
             shard: shard_of(definition.id),
@@ -165,11 +165,16 @@ impl Data {
         Ok(key)
     }
 
-    fn keep_version(&mut self, scope: &Scope, key: ScheduleKey, definition: &Arc<Schedule>) {
+    fn keep_version(
+        &mut self,
+        scope: &Scope,
+        key: ScheduleKey,
+        (definition, since): (&Arc<Schedule>, Timestamp),
+    ) {
         let made_by = scope.user();
         let record = VersionRecord {
             org: self.schedules[&key].org,
-            since: self.schedules[&key].updated_at,
+            since,
             made_by,
             definition: Definition::Read(Arc::clone(definition)),
         };
@@ -207,7 +212,7 @@ impl Data {
         let version = after.version;
         self.put_schedule(key, after);
         if let Some(definition) = &turn.definition {
-            self.keep_version(scope, key, definition);
+            self.keep_version(scope, key, (definition, turn.changed.valid_from()));
         }
         self.change_state(key, |state| {
             state.version = version;

@@ -170,7 +170,9 @@ impl Postgres {
             Scope::Org { user, .. } => user.clone(),
             Scope::Engine => None,
         };
-        tx.run(sql!("insert_version"), &[&key, &definition.version, &stood.org.0, &at, &by, &text]).await?;
+        let since = change.changed.valid_from().as_microsecond();
+        tx.run(sql!("insert_version"), &[&key, &definition.version, &stood.org.0, &since, &by, &text])
+            .await?;
         tx.run(sql!("remove_uses"), &[&key]).await?;
         let uses = if change.is_deleted { Vec::new() } else { uses(definition) };
         if !uses.is_empty() {

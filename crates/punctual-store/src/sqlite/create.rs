@@ -57,6 +57,8 @@ pub(super) struct Kept<'a> {
     pub(super) schedule: ScheduleKey,
     pub(super) definition: &'a Schedule,
     pub(super) text: &'a str,
+    /// From when on it is valid.
+    pub(super) since: Timestamp,
 }
 
 impl Writing<'_> {
@@ -80,7 +82,8 @@ impl Writing<'_> {
         for Made { new, org, schedule } in &made {
             let text = new.text.definition.as_str();
             let (org, schedule, definition) = (*org, *schedule, new.definition.as_ref());
-            self.insert_version(&mut version, new.write, &Kept { org, schedule, definition, text })?;
+            let since = new.write.now;
+            self.insert_version(&mut version, &Kept { org, schedule, definition, text, since })?;
         }
         self.insert_states(&made)?;
         for Made { new, org, schedule } in &made {
@@ -155,15 +158,14 @@ impl Writing<'_> {
     pub(super) fn insert_version(
         &self,
         insert: &mut CachedStatement<'_>,
-        one: &ScheduleWrite,
         kept: &Kept<'_>,
     ) -> Result<(), Error> {
-        let Kept { org, schedule, definition, text } = *kept;
+        let Kept { org, schedule, definition, text, since } = *kept;
         let row = params![
             schedule.0,
             definition.version,
             org.0,
-            one.now.as_microsecond(),
+            since.as_microsecond(),
             self.actor().or(definition.owner.user_id.as_deref()),
             text
         ];

@@ -189,7 +189,7 @@ impl<'a> Writing<'a> {
         let place = Place { org, schedule, version: stand.version, shard: stand.shard };
         // First what may be refused: a name that is taken.
         if let Some(definition) = edit.definition {
-            self.put_definition(one, definition, place)?;
+            self.put_definition((one, edit.changed), definition, place)?;
         }
         self.db.change(sql!("touch_schedule"), params![schedule.0, now, edit.is_deleted.then_some(now)])?;
         let (old, _) = self.db.readable(schedule, stand.version)?;
@@ -218,7 +218,7 @@ impl<'a> Writing<'a> {
 
     fn put_definition(
         &self,
-        one: &ScheduleWrite,
+        (one, changed): (&ScheduleWrite, &Changed),
         (definition, text): (&Arc<Schedule>, &Text),
         at: Place,
     ) -> Result<(), Error> {
@@ -238,8 +238,9 @@ impl<'a> Writing<'a> {
             .execute(row)
             .map_err(|error| refused(error, &definition.name))?;
         self.db.change(sql!("remove_uses"), [schedule.0])?;
-        let kept = Kept { org: at.org, schedule, definition, text: &text.definition };
-        self.insert_version(&mut self.db.prepare(sql!("insert_version"))?, one, &kept)
+        let (org, text, since) = (at.org, text.definition.as_str(), changed.valid_from());
+        let kept = Kept { org, schedule, definition, text, since };
+        self.insert_version(&mut self.db.prepare(sql!("insert_version"))?, &kept)
     }
 
     fn put_state(
