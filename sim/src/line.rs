@@ -280,7 +280,8 @@ through! {
     read transitions(scope: Scope, target: String, limit: u32) -> Vec<TransitionRow>;
     write reset_breaker(scope: Scope, target: String, now: Timestamp) -> bool;
     read nodes() -> Vec<NodeRow>;
-    read stats(scope: Scope, now: Timestamp) -> Stats;
+    read living(scope: Scope) -> u64;
+    read unplanned(scope: Scope, now: Timestamp) -> u64;
     write cancel_runs(scope: Scope, cancellation: Cancellation) -> Vec<Commit>;
     read status() -> DatabaseStatus;
     read check() -> Vec<Finding>;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use punctual_store::{Access, Postgres, PostgresSettings, Sqlite};
+use punctual_store::{Access, BATCH_MAX, Postgres, PostgresSettings, Sqlite, Store};
 use serde_json::json;
 
 use super::Kind;
@@ -39,6 +39,7 @@ pub(super) async fn measure(
             let home = Home::sqlite(program)?;
             let store = Sqlite::open(&home.file(), Access::Serve)?;
             fill(&store, schedules, |_| cron(FAR)).await?;
+            seal(&store).await?;
             drop(store);
             watch(&home, schedules, sheet)
         }
@@ -47,12 +48,19 @@ pub(super) async fn measure(
             let database = server.create("idle").await?;
             let store = Postgres::open(PostgresSettings::new(&database.url)).await?;
             fill(&store, schedules, |_| cron(FAR)).await?;
+            seal(&store).await?;
             drop(store);
             database.connect().await?.batch_execute("VACUUM ANALYZE").await?;
             watch(&Home::postgres(program, &database.url)?, schedules, sheet)?;
             server.remove("idle").await
         }
     }
+}
+
+/// Seals the events of what was made: the server would, for minutes, and that is not what is looked at.
+async fn seal<S: Store>(store: &S) -> Result<(), Failure> {
+    while store.seal_audit(BATCH_MAX).await?.iter().any(|org| org.unsealed > 0) {}
+    Ok(())
 }
 
 fn watch(home: &Home, schedules: u32, sheet: &mut Sheet) -> Result<(), Failure> {

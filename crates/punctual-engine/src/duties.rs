@@ -69,7 +69,7 @@ impl<S: Store, C: Clock> Duties<S, C> {
                 retain_at = now + if is_more { RETAIN_PAUSE } else { RETAIN_EVERY.max(self.idle) };
             }
             if count_at <= now {
-                self.told("stats", self.count().await);
+                self.told("count", self.count().await);
                 count_at = now + COUNT_EVERY.max(self.idle);
             }
         }
@@ -105,10 +105,10 @@ impl<S: Store, C: Clock> Duties<S, C> {
     }
 
     async fn count(&self) -> Result<(), Error> {
-        let stats = self.store.stats(Scope::Engine, self.time.now()).await?;
-        self.metrics.schedules_unplanned.set(usize::try_from(stats.unplanned).unwrap_or(usize::MAX));
-        if stats.unplanned > 0 {
-            warn!(schedules = stats.unplanned, "should have been planned and are not");
+        let unplanned = self.store.unplanned(Scope::Engine, self.time.now()).await?;
+        self.metrics.schedules_unplanned.set(usize::try_from(unplanned).unwrap_or(usize::MAX));
+        if unplanned > 0 {
+            warn!(schedules = unplanned, "should have been planned and are not");
         }
         Ok(())
     }

@@ -103,7 +103,8 @@ hand_over! {
     transitions(scope: Scope, target: String, limit: u32) -> Result<Vec<TransitionRow>, Error>;
     reset_breaker(scope: Scope, target: String, now: Timestamp) -> Result<bool, Error>;
     nodes() -> Result<Vec<NodeRow>, Error>;
-    stats(scope: Scope, now: Timestamp) -> Result<Stats, Error>;
+    living(scope: Scope) -> Result<u64, Error>;
+    unplanned(scope: Scope, now: Timestamp) -> Result<u64, Error>;
     cancel_runs(scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error>;
     status() -> Result<DatabaseStatus, Error>;
     check() -> Result<Vec<Finding>, Error>;

@@ -405,8 +405,11 @@ pub trait Store: Send + Sync + 'static {
     /// The nodes, newest first.
     fn nodes(&self) -> impl Future<Output = Result<Vec<NodeRow>, Error>> + Send;
 
-    /// Counts.
-    fn stats(&self, scope: Scope, now: Timestamp) -> impl Future<Output = Result<Stats, Error>> + Send;
+    /// How many living schedules there are.
+    fn living(&self, scope: Scope) -> impl Future<Output = Result<u64, Error>> + Send;
+
+    /// How many schedules should have been planned and are not: none in a healthy installation.
+    fn unplanned(&self, scope: Scope, now: Timestamp) -> impl Future<Output = Result<u64, Error>> + Send;
 
     /// Ends runs because a person wants it: those in flight as a report of their end would, open ones as cancelled.
     /// One that is over, is not in the scope or whose instant has not come is stale.

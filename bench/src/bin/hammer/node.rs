@@ -63,8 +63,7 @@ impl Node {
             let name = fleet::org_of(number);
             orgs.insert(name.clone(), store.org(Scope::Engine, name).await?);
         }
-        let made =
-            u32::try_from(store.stats(Scope::Engine, clock.now()).await?.schedules.values().sum::<u64>())?;
+        let made = u32::try_from(store.living(Scope::Engine).await?)?;
         let last_schedule = FLEET.max(made + MORE);
         let (next_schedule, batches) = (AtomicU32::new(made), AtomicU64::new(1));
         Ok(Self { store, clock, notes, fence, orgs, next_schedule, last_schedule, batches })

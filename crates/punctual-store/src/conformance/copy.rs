@@ -153,11 +153,11 @@ async fn reads<S: Store>(store: &S, scope: &Scope) -> String {
     let audit = store.audit(scope.clone(), crate::AuditFilter::default(), all).await;
     let runs: Vec<_> = runs.rows.into_iter().map(|row| (row.run, row.completed_at, row.output)).collect();
     let chain = store.verify_audit(scope.clone()).await;
-    let stats = store.stats(scope.clone(), at("10:06:00")).await;
+    let counts = (store.living(scope.clone()).await, store.unplanned(scope.clone(), at("10:06:00")).await);
     let schedules = schedules.expect("answers").rows;
     let schedules: Vec<_> =
         schedules.iter().map(|row| (row.key, &row.definition, &row.state, row.next_run_at)).collect();
-    format!("{schedules:#?} {runs:#?} {ranges:#?} {audit:#?} {chain:?} {stats:?}")
+    format!("{schedules:#?} {runs:#?} {ranges:#?} {audit:#?} {chain:?} {counts:?}")
 }
 
 /// The copy goes on where the original stood: runs end, ticks are planned, numbers rise.

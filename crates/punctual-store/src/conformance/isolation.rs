@@ -1,6 +1,6 @@
 //! Isolation: whatever another org tries, it sees nothing, changes nothing, and is answered as if nothing were there.
 
-use punctual_plan::{RunKey, ScheduleKey};
+use punctual_plan::{RunKey, RunStatus, ScheduleKey};
 
 use super::Backend;
 use super::copy::{dump, everything};
@@ -44,8 +44,8 @@ pub async fn lists_show_nothing_of_another_org<B: Backend>(backend: &B) {
     assert!(store.breakers(other.clone()).await.expect("answers").is_empty());
     assert!(store.transitions(other.clone(), "fails".to_owned(), 10).await.expect("answers").is_empty());
     assert!(store.outbox(other.clone(), 0, 100).await.expect("answers").is_empty());
-    let stats = store.stats(other.clone(), at("10:06:00")).await.expect("answers");
-    assert!(stats.schedules.is_empty() && stats.runs.is_empty());
+    assert_eq!(store.living(other.clone()).await.expect("answers"), 0);
+    assert_eq!(store.unplanned(other.clone(), at("12:06:00")).await.expect("answers"), 0);
     assert_eq!(store.verify_audit(other).await.expect("answers").checked, 0);
 }
 
@@ -180,5 +180,7 @@ pub async fn claims_do_not_reach_into_another_org<B: Backend>(backend: &B) {
     assert_eq!(verdicts.len(), 2);
     let commits = stage.carry_out(verdicts, at("10:01:00")).await;
     assert_eq!(commits, [crate::Commit::Done, crate::Commit::Done]);
-    assert_eq!(stage.store.stats(Scope::Engine, at("10:01:00")).await.expect("answers").runs["enqueued"], 2);
+    let filter = RunFilter { status: Some(RunStatus::Enqueued), ..RunFilter::default() };
+    let enqueued = stage.store.runs(Scope::Engine, filter, Cut::first(10)).await.expect("answers").rows;
+    assert_eq!(enqueued.len(), 2);
 }

@@ -215,10 +215,13 @@ pub async fn counts_are_those_of_the_scope<B: Backend>(backend: &B) {
         .write_in(other.clone(), stage.creation(cron("x", "1 10 * * *"), at("10:00:05")))
         .await
         .expect("made");
-    let stats = stage.store.stats(stage.scope(), at("10:00:20")).await.expect("answers");
-    assert_eq!(stats.schedules.get("active"), Some(&1));
-    assert_eq!((stats.runs.get("success"), stats.runs.get("scheduled")), (None, Some(&2)));
-    assert_eq!(stats.unplanned, 0);
-    let all = stage.store.stats(crate::Scope::Engine, at("10:00:20")).await.expect("answers");
-    assert_eq!(all.schedules.get("active"), Some(&2));
+    let living = async |scope| stage.store.living(scope).await.expect("answers");
+    let unplanned = async |scope, now| stage.store.unplanned(scope, now).await.expect("answers");
+    assert_eq!((living(stage.scope()).await, living(crate::Scope::Engine).await), (1, 2));
+    assert_eq!(unplanned(stage.scope(), at("10:00:20")).await, 0);
+    // Nobody has planned it for minutes; the other one ticked in the first of them, and tomorrow.
+    let later = at("10:09:00");
+    assert_eq!((unplanned(stage.scope(), later).await, unplanned(crate::Scope::Engine, later).await), (1, 1));
+    stage.write(stage.deletion("a", at("10:09:00")).await).await;
+    assert_eq!((living(stage.scope()).await, unplanned(stage.scope(), later).await), (0, 0));
 }

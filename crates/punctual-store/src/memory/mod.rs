@@ -431,8 +431,12 @@ impl Store for Memory {
         self.read("reading nodes", |data| Ok(data.node_rows()))
     }
 
-    async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
-        self.read("reading stats", |data| Ok(data.stats(&scope, now)))
+    async fn living(&self, scope: Scope) -> Result<u64, Error> {
+        self.read("counting schedules", |data| Ok(data.living_of(&scope).count() as u64))
+    }
+
+    async fn unplanned(&self, scope: Scope, now: Timestamp) -> Result<u64, Error> {
+        self.read("counting schedules", |data| Ok(data.unplanned(&scope, now)))
     }
 
     async fn cancel_runs(&self, scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error> {

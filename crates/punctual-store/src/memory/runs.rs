@@ -1,13 +1,11 @@
 //! Runs, ranges and counts as they are shown.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use punctual_plan::{Attempt, Range, Run, RunKey, RunState, RunStatus, ScheduleKey, Waiting};
 
 use super::data::Data;
-use super::table::{RangeRecord, RunRecord};
-use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope, Stats};
+use super::table::{RangeRecord, RunRecord, StateRecord};
+use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope};
 
 impl Data {
     /// A ledger entry with all its attempts.
@@ -150,25 +148,18 @@ impl Data {
         })
     }
 
-    pub(super) fn stats(&self, scope: &Scope, now: Timestamp) -> Stats {
-        let mut stats = Stats::default();
-        let mut schedules: BTreeMap<&'static str, u64> = BTreeMap::new();
-        for (key, state) in self.states.iter().filter(|(_, state)| scope.covers(state.org)) {
-            if self.schedules.get(key).is_some_and(|record| record.deleted_at.is_none()) {
-                *schedules.entry(state.status.name()).or_default() += 1;
-                let is_behind = state.plan_at.is_some() && state.next_tick.is_some_and(|tick| tick <= now);
-                stats.unplanned += u64::from(is_behind);
-            }
-        }
-        let open = self.unended.iter().filter_map(|(_, key)| self.runs.get(key));
-        let mut runs: BTreeMap<&'static str, u64> = BTreeMap::new();
-        for run in open.filter(|run| scope.covers(run.org)) {
-            *runs.entry(run.status.name()).or_default() += 1;
-        }
-        let named = |(name, count): (&str, u64)| (name.to_owned(), count);
-        stats.schedules = schedules.into_iter().map(named).collect();
-        stats.runs = runs.into_iter().map(named).collect();
-        stats
+    /// The states of living schedules.
+    pub(super) fn living_of(&self, scope: &Scope) -> impl Iterator<Item = &StateRecord> {
+        let is_living =
+            |key: &ScheduleKey| self.schedules.get(key).is_some_and(|one| one.deleted_at.is_none());
+        let covered = self.states.iter().filter(|(_, state)| scope.covers(state.org));
+        covered.filter(move |(key, _)| is_living(key)).map(|(_, state)| state)
+    }
+
+    /// How many of them should have been planned and are not.
+    pub(super) fn unplanned(&self, scope: &Scope, now: Timestamp) -> u64 {
+        let has_come = |state: &&StateRecord| state.next_tick.is_some_and(|tick| tick <= now);
+        self.living_of(scope).filter(|state| state.plan_at.is_some()).filter(has_come).count() as u64
     }
 }
 

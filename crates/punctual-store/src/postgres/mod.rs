@@ -48,7 +48,7 @@ use crate::{
     Entrusted, Error, Finding, Heartbeat, Held, Hold, Joined, Leased, Listed, Moment, NameRow, NewDocument,
     Node, NodeRow, OpenRow, Orphan, OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained,
     Retention, RunFilter, RunRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, SealedThrough, Selector,
-    Settled, Shown, Started, Stats, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
+    Settled, Shown, Started, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
 };
 use clock::Clock;
 pub use connection::PostgresSettings;
@@ -159,6 +159,9 @@ fn own_name() -> String {
     let chance = std::collections::hash_map::RandomState::new().build_hasher().finish();
     format!("{}-{chance:016x}", std::process::id())
 }
+
+/// How long after a schedule wanted planning it is said not to be planned.
+const UNPLANNED_AFTER: jiff::SignedDuration = jiff::SignedDuration::from_secs(60);
 
 impl Store for Postgres {
     async fn now(&self) -> Result<Timestamp, Error> {
@@ -409,8 +412,13 @@ impl Store for Postgres {
         self.list_nodes().await
     }
 
-    async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
-        self.count_all(&scope, now).await
+    async fn living(&self, scope: Scope) -> Result<u64, Error> {
+        self.count(&scope, sql!("living"), &[]).await
+    }
+
+    async fn unplanned(&self, scope: Scope, now: Timestamp) -> Result<u64, Error> {
+        let late = now.saturating_sub(UNPLANNED_AFTER).unwrap_or(now).as_microsecond();
+        self.count(&scope, sql!("count_unplanned"), &[&late]).await
     }
 
     async fn cancel_runs(&self, scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error> {

@@ -14,7 +14,7 @@ use super::schedules::listed;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::{read_payload, read_trace, read_wait};
-use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope, Stats};
+use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope};
 
 impl Postgres {
     pub(super) async fn list_runs(
@@ -91,24 +91,17 @@ impl Postgres {
         Ok(Listed { rows: page.rows.into_iter().map(|(_, row)| row).collect(), next: page.next })
     }
 
-    pub(super) async fn count_all(&self, scope: &Scope, now: Timestamp) -> Result<Stats, Error> {
+    /// What a statement counts.
+    pub(super) async fn count(
+        &self,
+        scope: &Scope,
+        statement: &'static str,
+        arguments: &[&dyn Arg],
+    ) -> Result<u64, Error> {
         let tx = self.connections.begin(scope.into(), "counting").await?;
-        let result = async {
-            let mut stats = Stats::default();
-            let counted = |rows: Vec<Row>| {
-                let pair = |row: &Row| Ok((col(row, 0)?, unsigned(col(row, 1)?)));
-                rows.iter().map(pair).collect::<Result<BTreeMap<String, u64>, Error>>()
-            };
-            stats.schedules = counted(tx.rows(sql!("count_schedules"), &[]).await?)?;
-            stats.runs = counted(tx.rows(sql!("count_runs"), &[]).await?)?;
-            let late = now.saturating_sub(jiff::SignedDuration::from_secs(60)).unwrap_or(now);
-            let unplanned = tx.row(sql!("count_unplanned"), &[&late.as_microsecond()]).await?;
-            stats.unplanned =
-                unplanned.map(|row| col(&row, 0)).transpose()?.map(unsigned).unwrap_or_default();
-            Ok(stats)
-        };
-        let result = result.await;
-        tx.over(result).await
+        let row = tx.row(statement, arguments).await;
+        let row = tx.over(row).await?;
+        Ok(row.map(|row| col(&row, 0)).transpose()?.map(unsigned).unwrap_or_default())
     }
 }
 

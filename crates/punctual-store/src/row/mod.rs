@@ -18,7 +18,7 @@ pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Shelf,
 pub use filter::{AuditFilter, Cut, Listed, RunFilter, ScheduleFilter, Selector};
 pub use node::{Alive, Ask, Batch, BatchId, Heartbeat, Joined, Node, NodeRow, Orphan, Scope, Shards, Whose};
 pub use plan::{Commit, PlanCommit, Plannable, PlannableBatch, timing};
-pub use run::{BreakerRow, RangeRow, RunRow, Stats, TransitionRow};
+pub use run::{BreakerRow, RangeRow, RunRow, TransitionRow};
 pub use schedule::{NameRow, OpenRow, ScheduleRow, ScheduleWrite, UseKind, VersionRow, Write, Written};
 pub use settle::{
     Attempt, AttemptToken, Begun, Cancellation, Entrusted, Held, Leased, Report, Settled, Shown, Started,

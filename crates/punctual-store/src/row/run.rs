@@ -1,7 +1,5 @@
 //! Runs, ranges and breakers as they are shown.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use punctual_plan::{Breaker, Object, Range, Run, RunKey, RunStatus, ScheduleId, Trace};
 
@@ -75,15 +73,4 @@ pub struct TransitionRow {
     pub to: String,
     /// The run that moved it; none if a person did.
     pub run: Option<RunKey>,
-}
-
-/// Counts over a scope.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
-    /// Living schedules by status.
-    pub schedules: BTreeMap<String, u64>,
-    /// Rows of the ledger that have not ended, by status.
-    pub runs: BTreeMap<String, u64>,
-    /// Schedules that should have been planned and are not: always 0 in a healthy installation.
-    pub unplanned: u64,
 }

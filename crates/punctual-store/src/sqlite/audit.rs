@@ -149,7 +149,7 @@ pub(super) fn seal(db: &Db, limit: usize) -> Result<Vec<SealedThrough>, Error> {
         for (position, seq, hash) in hashes {
             execute(&mut insert, params![sealed.org, position, seq, hash])?;
         }
-        let unsealed = db.value(sql!("count_unsealed"), params![sealed.org, sealed.seq])?.unwrap_or_default();
+        let unsealed = db.value(sql!("more_unsealed"), params![sealed.org, sealed.seq])?.unwrap_or_default();
         through.push(SealedThrough { org: OrgKey(sealed.org), position: sealed.position, unsealed });
     }
     Ok(through)

@@ -12,9 +12,9 @@ use super::audit::{About, record_event};
 use super::connection::{Db, execute};
 use super::decode::{column, instant, maybe_instant, reason, tick};
 use super::open::{End, Waker, close, exhaust, go_on};
-use super::{batch, shard_list, sql};
+use super::{batch, org_of, shard_list, sql};
 use crate::stored::shard_of;
-use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Whose};
+use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Scope, Whose};
 
 /// Nobody judges rows longer before their instant than this.
 const VERDICTS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
@@ -41,6 +41,12 @@ pub(super) fn decidable(db: &Db, now: Timestamp, schedules: &[ScheduleKey]) -> R
     let keys = serde_json::Value::from(keys).to_string();
     let found = db.rows(sql!("decidable"), params![keys], read_state)?;
     read_all(db, found, now)
+}
+
+/// How many schedules should have been planned and are not.
+pub(super) fn unplanned(db: &Db, scope: &Scope, now: Timestamp) -> Result<u64, Error> {
+    let row = params![org_of(scope), now.as_second(), now.as_microsecond()];
+    Ok(db.value(sql!("unplanned"), row)?.unwrap_or_default())
 }
 
 fn read_all(db: &Db, found: Vec<StateRow>, now: Timestamp) -> Result<PlannableBatch, Error> {

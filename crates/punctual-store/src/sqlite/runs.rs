@@ -8,12 +8,12 @@ use rusqlite::{Row, params};
 
 use super::connection::Db;
 use super::decode::{
-    column, instant, maybe_instant, named, reason, schedule_id, status, text, tick, trace, waiting,
+    column, instant, maybe_instant, named, reason, schedule_id, status, tick, trace, waiting,
 };
 use super::schedules::key_of;
 use super::{bad_page, listed, org_of, page_rows, sql};
 use crate::stored::read_payload;
-use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope, Stats};
+use crate::{Cut, Error, Listed, RangeRow, RunFilter, RunRow, Scope};
 
 /// Where a page of the ledger lies.
 struct Page {
@@ -222,13 +222,4 @@ pub(super) fn read_counts(text: &str) -> Result<Vec<(RunStatus, u64)>, Error> {
         ))
     };
     counts.into_iter().map(read).collect()
-}
-
-/// Counts.
-pub(super) fn stats(db: &Db, scope: &Scope, now: Timestamp) -> Result<Stats, Error> {
-    let org = org_of(scope);
-    let read = |row: &Row<'_>| Ok((text(row, 0)?.to_owned(), column::<u64>(row, 1)?));
-    let counted = |statement| Ok(db.rows(statement, params![org], read)?.into_iter().collect());
-    let unplanned = db.value(sql!("unplanned_stats"), params![org, now.as_second()])?.unwrap_or_default();
-    Ok(Stats { schedules: counted(sql!("schedule_stats"))?, runs: counted(sql!("run_stats"))?, unplanned })
 }

@@ -15,6 +15,11 @@ use crate::{
     Cut, Error, Listed, NameRow, OpenRow, ScheduleFilter, ScheduleRow, Scope, Selector, UseKind, VersionRow,
 };
 
+/// How many living schedules there are.
+pub(super) fn living(db: &Db, scope: &Scope) -> Result<u64, Error> {
+    Ok(db.value(sql!("living"), params![org_of(scope)])?.unwrap_or_default())
+}
+
 /// One schedule by id or name.
 pub(super) fn find(db: &Db, scope: &Scope, selector: &Selector) -> Result<Option<ScheduleRow>, Error> {
     let org = org_of(scope);

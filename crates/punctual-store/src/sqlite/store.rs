@@ -282,8 +282,12 @@ impl Store for Sqlite {
         self.lister.run(node::nodes).await
     }
 
-    async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
-        self.lister.run(move |db| runs::stats(db, &scope, now)).await
+    async fn living(&self, scope: Scope) -> Result<u64, Error> {
+        self.lister.run(move |db| schedules::living(db, &scope)).await
+    }
+
+    async fn unplanned(&self, scope: Scope, now: Timestamp) -> Result<u64, Error> {
+        self.lister.run(move |db| plan::unplanned(db, &scope, now)).await
     }
 
     async fn cancel_runs(&self, scope: Scope, cancellation: Cancellation) -> Result<Vec<Commit>, Error> {

@@ -56,7 +56,7 @@ async fn serve(database: &Database, reload: Reload, greeting: Greeting) -> Resul
     reload.apply_to(&targets);
     let engine =
         Engine::start(Arc::clone(&store), Arc::new(SystemClock), Arc::clone(&targets), settings).await?;
-    let schedules = store.stats(Scope::Engine, store.now().await?).await?.schedules.values().sum();
+    let schedules = store.living(Scope::Engine).await?;
     let node = (engine.pulse(), engine.metrics());
     let serving = http(database, &store, (node, &reload.settings)).await?;
     reload.listen(engine.tuner(), targets)?;

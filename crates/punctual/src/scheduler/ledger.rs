@@ -54,8 +54,8 @@ struct Rare {
     sequenced: Option<Instant>,
     sealed: Option<Instant>,
     counted: Option<Instant>,
-    /// The last counts.
-    stats: Stats,
+    /// The last count.
+    unplanned: u64,
     /// The last look at what is due, if there was nothing; forgotten with the next call that may change something.
     idle: Option<DueBatch>,
     /// How many calls have ended that may have changed something.
@@ -270,14 +270,14 @@ impl Store for Ledger {
         Ok(left)
     }
 
-    async fn stats(&self, scope: Scope, now: Timestamp) -> Result<Stats, Error> {
+    async fn unplanned(&self, scope: Scope, now: Timestamp) -> Result<u64, Error> {
         if !self.is_time(|rare| &mut rare.counted) {
-            return Ok(self.rare().stats.clone());
+            return Ok(self.rare().unplanned);
         }
         let _held = self.hold();
-        let stats = self.store.stats(scope, now).await?;
-        self.rare().stats = stats.clone();
-        Ok(stats)
+        let unplanned = self.store.unplanned(scope, now).await?;
+        self.rare().unplanned = unplanned;
+        Ok(unplanned)
     }
 
     async fn changed(&self) {
@@ -355,6 +355,7 @@ impl Store for Ledger {
         transitions(scope: Scope, target: String, limit: u32) -> Vec<TransitionRow>;
         reset_breaker(scope: Scope, target: String, now: Timestamp) -> bool;
         nodes() -> Vec<NodeRow>;
+        living(scope: Scope) -> u64;
         cancel_runs(scope: Scope, cancellation: Cancellation) -> Vec<Commit>;
         status() -> DatabaseStatus;
         check() -> Vec<Finding>;

@@ -93,7 +93,7 @@ impl App {
     pub(super) async fn check_overdue(&self) -> Result<Check, Failure> {
         const NAME: &str = "overdue";
         let now = self.now().await?;
-        let unplanned = self.store.stats(self.scope.clone(), now).await?.unplanned;
+        let unplanned = self.store.unplanned(self.scope.clone(), now).await?;
         let before = now.saturating_sub(OVERDUE).unwrap_or(Timestamp::MIN);
         let filter =
             RunFilter { status: Some(RunStatus::Scheduled), until: Some(before), ..RunFilter::default() };

@@ -1,0 +1,1 @@
+SELECT count(*) FROM schedules WHERE deleted_at IS NULL
