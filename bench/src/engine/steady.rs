@@ -18,7 +18,7 @@ use super::starts::{Lateness, Starts};
 const SPREAD_FROM: u32 = 100_000;
 
 /// How long before the first tick everything stands ready.
-const READY_S: i64 = 6;
+const READY_S: i64 = 10;
 
 struct Measured {
     lateness: Lateness,
