@@ -22,7 +22,7 @@ const SPREAD_FROM: u32 = 100_000;
 const SPREAD_LOOKAHEAD_S: u32 = 240;
 
 /// How long before the first tick everything stands ready.
-const READY_S: i64 = 6;
+const READY_S: i64 = 10;
 
 struct Measured {
     lateness: Lateness,

@@ -54,6 +54,23 @@ impl Judged {
         self.begun.extend(others.begun);
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.commits.len()
+    }
+
+    /// The same in so many parts, by their schedules: of two rows of one schedule one verdict may depend on the other.
+    pub(crate) fn divided(self, parts: usize) -> Vec<Self> {
+        let bounds = bounds(self.commits.iter().map(|one| one.admission.schedule).collect(), parts);
+        let mut divided: Vec<Self> = (0..=bounds.len()).map(|_| Self::default()).collect();
+        for (commit, beginning) in self.commits.into_iter().zip(self.begun) {
+            let part = bounds.partition_point(|bound| *bound <= commit.admission.schedule);
+            divided[part].commits.push(commit);
+            divided[part].begun.push(beginning);
+        }
+        divided
+    }
+
     /// Everything that can be got ready before the instant comes; none if there are no verdicts.
     pub(crate) fn ready(self, moment: Moment) -> Option<Mustered> {
         let starts = |one: &&AdmitCommit| one.admission.verdict == Verdict::Start;
@@ -309,6 +326,12 @@ impl Caller {
     }
 }
 
+/// The first schedules of each part but the first, when they are divided into so many of about the same size.
+fn bounds(mut schedules: Vec<ScheduleKey>, parts: usize) -> Vec<ScheduleKey> {
+    schedules.sort_unstable();
+    (1..parts).filter_map(|part| schedules.get(schedules.len() * part / parts).copied()).collect()
+}
+
 /// The runs that a verdict cancels.
 fn cancelled(one: &AdmitCommit) -> impl Iterator<Item = RunKey> {
     one.admission.effects.iter().filter_map(|effect| match effect {
@@ -364,5 +387,24 @@ impl Admitted {
                 info!(%run, schedule, %tick, status = "failed", %reason, "not run again");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_about_the_same_size_and_share_no_schedule() {
+        let check = |schedules: &[i64], parts: usize, expected: &[i64]| {
+            let schedules = schedules.iter().map(|key| ScheduleKey(*key)).collect();
+            let expected: Vec<ScheduleKey> = expected.iter().map(|key| ScheduleKey(*key)).collect();
+            assert_eq!(bounds(schedules, parts), expected);
+        };
+        check(&[5, 1, 4, 2, 3, 6], 2, &[4]);
+        check(&[5, 1, 4, 2, 3, 6], 3, &[3, 5]);
+        check(&[1, 2, 2, 2], 2, &[2]);
+        check(&[1, 2, 3], 1, &[]);
+        check(&[], 2, &[]);
     }
 }

@@ -23,11 +23,17 @@ pub(crate) const HELD_MIN: usize = 200;
 /// How long before its instant the smallest herd is held.
 const BEFORE: SignedDuration = SignedDuration::from_millis(100);
 
-/// How much longer for each of its runs: about twice what carrying it out takes.
-const BEFORE_EACH: SignedDuration = SignedDuration::from_micros(20);
+/// How much longer for each of its runs: somewhat more than carrying it out takes.
+const BEFORE_EACH: SignedDuration = SignedDuration::from_micros(30);
 
 /// Whoever wants to change what is held waits no longer than this.
-const BEFORE_MAX: SignedDuration = SignedDuration::from_millis(1_500);
+const BEFORE_MAX: SignedDuration = SignedDuration::from_millis(3_200);
+
+/// From twice so many on a herd is held in two parts, over a connection each: a server has a core for each of them.
+const PART_MIN: usize = 2_500;
+
+/// In so many parts at most.
+const PARTS_MAX: usize = 2;
 
 /// How often the clock is looked at that says whether the instant has come.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -35,9 +41,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A hold, as the engine knows it.
 pub(crate) struct Holding {
     pub(crate) at: Timestamp,
-    /// Told that it is not wanted any more.
-    unwanted: Arc<Notify>,
-    task: JoinSet<Result<Option<CalledUp>, Error>>,
+    /// Told that they are not wanted any more.
+    unwanted: Vec<Arc<Notify>>,
+    /// A task for each part.
+    tasks: JoinSet<Result<Option<CalledUp>, Error>>,
+}
+
+/// In how many parts so many runs are held.
+pub(crate) fn parts_of(runs: usize) -> usize {
+    (runs / PART_MIN).clamp(1, PARTS_MAX)
 }
 
 /// When so many runs that are due at an instant are held.
@@ -81,53 +93,55 @@ async fn undone<S: Store>(store: &S, batch: BatchId) -> Result<Option<CalledUp>,
 
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Begins to hold what is mustered.
-    pub(crate) fn hold(&mut self, at: Timestamp, mustered: Mustered) {
-        let (caller, unwanted) = (self.admitter.caller(), Arc::new(Notify::new()));
-        let kept = Kept {
-            store: Arc::clone(&self.store),
-            time: Arc::clone(&self.time),
-            batch: caller.batch(at),
-            caller,
-            unwanted: Arc::clone(&unwanted),
-        };
-        let mut task = JoinSet::new();
-        task.spawn(self.settings.task(kept.keep(mustered)));
-        self.holding = Some(Holding { at, unwanted, task });
+    pub(crate) fn hold(&mut self, at: Timestamp, parts: Vec<Mustered>) {
+        let mut holding = Holding { at, unwanted: Vec::new(), tasks: JoinSet::new() };
+        for part in parts {
+            let (caller, unwanted) = (self.admitter.caller(), Arc::new(Notify::new()));
+            let kept = Kept {
+                store: Arc::clone(&self.store),
+                time: Arc::clone(&self.time),
+                batch: caller.batch(at),
+                caller,
+                unwanted: Arc::clone(&unwanted),
+            };
+            holding.unwanted.push(unwanted);
+            holding.tasks.spawn(self.settings.task(kept.keep(part)));
+        }
+        self.holding = Some(holding);
     }
 
-    /// What is held for an instant that has come, when it is committed.
-    pub(crate) async fn held(&mut self, now: Timestamp) -> Result<Option<CalledUp>, Error> {
-        let Some(holding) = self.holding.as_mut().filter(|holding| holding.at <= now) else {
-            return Ok(None);
-        };
+    /// The next part of what is held for an instant that has come, when it is committed or could not be.
+    pub(crate) async fn held(&mut self, now: Timestamp) -> Option<Result<Option<CalledUp>, Error>> {
+        let holding = self.holding.as_mut().filter(|holding| holding.at <= now)?;
         // What keeps it longer than this keeps nothing else; it is looked at again with each wake.
         let patience = Duration::try_from(LATE_MAX - now.duration_since(holding.at)).unwrap_or_default();
-        match tokio::time::timeout(patience, holding.end()).await {
-            Ok(ended) => {
-                self.holding = None;
-                ended
-            }
-            Err(_) => Ok(None),
+        let ended = tokio::time::timeout(patience, holding.end()).await.ok()?;
+        if ended.is_none() {
+            self.holding = None;
         }
+        ended
     }
 
     /// Lets go of what is held: the clock was set, the lease is lost, or the engine stops. What is committed by now is
     /// launched.
     pub(crate) async fn let_go(&mut self) {
         let Some(mut holding) = self.holding.take() else { return };
-        holding.unwanted.notify_one();
-        match holding.end().await {
-            Ok(Some(called)) => self.launch_called(called).await,
-            Ok(None) => {}
-            Err(problem) => self.complain(&problem, "admit"),
+        holding.unwanted.iter().for_each(|unwanted| unwanted.notify_one());
+        let mut called = Vec::new();
+        while let Some(ended) = holding.end().await {
+            match ended {
+                Ok(part) => called.extend(part),
+                Err(problem) => self.complain(&problem, "admit"),
+            }
         }
+        self.launch_called(called).await;
     }
 }
 
 impl Holding {
-    async fn end(&mut self) -> Result<Option<CalledUp>, Error> {
-        // It is never aborted while somebody waits for it, and a panic in it is one of ours.
-        let ended = self.task.join_next().await.expect("it is one task");
-        ended.expect("it does not panic")
+    /// What became of the next part; none if there is none left.
+    async fn end(&mut self) -> Option<Result<Option<CalledUp>, Error>> {
+        // They are never aborted while somebody waits for them, and a panic in one is one of ours.
+        self.tasks.join_next().await.map(|ended| ended.expect("it does not panic"))
     }
 }

@@ -3,12 +3,15 @@
 //! Nothing is decided by it: verdicts that were made ahead are committed only if nothing was written meanwhile that they
 //! may depend on, and are thrown away otherwise. What is not mustered is judged at its instant.
 
+use std::collections::HashMap;
+
 use jiff::{SignedDuration, Timestamp};
-use punctual_store::{Ask, BATCH_MAX, Error, Moment, SHARDS, Shards, Store, Whose};
+use punctual_store::{Ask, BATCH_MAX, DueBatch, Error, Moment, SHARDS, Shards, Store, Whose};
 use tracing::debug;
 
 use crate::admitter::{CalledUp, Judged, Mustered};
-use crate::holding::{HELD_MIN, hold_from};
+use crate::holding::{HELD_MIN, hold_from, parts_of};
+use crate::lanes::LaneKey;
 use crate::launcher::Doors;
 use crate::{Clock, Engine, Targets};
 
@@ -36,6 +39,10 @@ pub(crate) const LATE_MAX: SignedDuration = SignedDuration::from_millis(500);
 /// Into how many parts of shards a reading is divided that is too large for one.
 const PARTS: usize = 32;
 
+/// About as many rows as one reading has of those that are divided at once: so few that a part which is larger than the
+/// others still fits.
+const READ_GOAL: usize = BATCH_MAX / 2;
+
 /// What is mustered for an instant.
 #[derive(Default)]
 pub(crate) struct Muster {
@@ -50,16 +57,23 @@ pub(crate) struct Muster {
     /// What is still to be read.
     left: Vec<Whose>,
     judged: Judged,
-    /// All of it, when nothing is left to be read.
-    ready: Option<Mustered>,
+    /// How many rows the last try found that came to its end.
+    found: usize,
+    /// All of it in parts, when nothing is left to be read.
+    ready: Vec<Mustered>,
 }
 
 impl Muster {
     /// Begins anew for an instant.
     fn begin(&mut self, at: Timestamp, (now, moment): (Timestamp, Moment), own: Whose) {
         let tries = if self.at == at { self.tries + 1 } else { 1 };
-        let (moment, left) = (Some(moment), vec![own]);
-        *self = Self { at, tries, begun_at: now, took: self.took, moment, left, ..Self::default() };
+        // What is too large for one reading now, as it was the last time, is divided at once.
+        let left = match self.found.div_ceil(READ_GOAL) {
+            0 | 1 => vec![own],
+            count => parts(&own, count).unwrap_or_else(|| vec![own]),
+        };
+        let (found, took, moment) = (self.found, self.took, Some(moment));
+        *self = Self { at, tries, begun_at: now, took, found, moment, left, ..Self::default() };
     }
 
     /// How long before its instant a try begins: twice what the last one took, but not less than so much.
@@ -75,18 +89,18 @@ impl Muster {
 
     /// When what is ready for an instant is to be held, if it is.
     fn hold_from(&self, at: Timestamp) -> Option<Timestamp> {
-        let ready = self.ready.as_ref().filter(|ready| ready.is_guarded() && self.at == at)?;
-        Some(hold_from(at, ready.count()))
+        self.ready.first().filter(|ready| ready.is_guarded() && self.at == at)?;
+        Some(hold_from(at, self.ready.iter().map(Mustered::count).sum()))
     }
 
     /// Takes what is ready for an instant that has come.
-    fn take(&mut self, now: Timestamp) -> Option<Mustered> {
+    fn take(&mut self, now: Timestamp) -> Vec<Mustered> {
         if self.at > now {
-            return None;
+            return Vec::new();
         }
-        let fresh = Self { took: self.took, ..Self::default() };
+        let fresh = Self { took: self.took, found: self.found, ..Self::default() };
         let Self { at, ready, .. } = std::mem::replace(self, fresh);
-        ready.filter(|_| now.duration_since(at) <= LATE_MAX)
+        if now.duration_since(at) <= LATE_MAX { ready } else { Vec::new() }
     }
 }
 
@@ -94,36 +108,52 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Admits and launches what was mustered for now; an error is for the caller to tell.
     pub(crate) async fn call_up(&mut self) -> Result<(), Error> {
         let now = self.time.now();
-        match self.held(now).await {
-            Ok(Some(called)) => {
-                self.muster.take(now);
-                self.launch_called(called).await;
-                return Ok(());
+        let mut called = Vec::new();
+        while let Some(part) = self.held(now).await {
+            match part {
+                Ok(Some(mut part)) => {
+                    self.launch_all(std::mem::take(&mut part.launches), part.fence);
+                    called.push(part);
+                }
+                Ok(None) => {}
+                // What could not be held is judged now.
+                Err(problem) => self.complain(&problem, "hold"),
             }
-            Ok(None) => {}
-            // What could not be held is judged now.
-            Err(problem) => self.complain(&problem, "hold"),
         }
-        let Some(mustered) = self.muster.take(now) else { return Ok(()) };
-        let rooms = self.launcher.rooms(&mustered.wanted, now);
-        if !rooms.is_empty() {
+        if !called.is_empty() {
+            self.muster.take(now);
+            self.launch_called(called).await;
+            return Ok(());
+        }
+        let parts = self.muster.take(now);
+        if parts.is_empty() || !self.launcher.rooms(&wanted(&parts), now).is_empty() {
             return Ok(());
         }
         let caller = self.admitter.caller();
-        match caller.call(&*self.store, caller.batch(now), mustered).await? {
-            Some(called) => self.launch_called(called).await,
-            None => debug!("what was judged ahead does not hold any more"),
+        for part in parts {
+            match caller.call(&*self.store, caller.batch(now), part).await? {
+                Some(part) => called.push(part),
+                None => debug!("what was judged ahead does not hold any more"),
+            }
         }
+        self.launch_called(called).await;
         Ok(())
     }
 
     /// Launches what was called up, and then does what follows from it.
-    pub(crate) async fn launch_called(&mut self, mut called: CalledUp) {
-        self.launch_all(std::mem::take(&mut called.launches), called.fence);
+    pub(crate) async fn launch_called(&mut self, mut called: Vec<CalledUp>) {
+        if called.is_empty() {
+            return;
+        }
+        for part in &mut called {
+            self.launch_all(std::mem::take(&mut part.launches), part.fence);
+        }
         // Everything else would only take the cores from what has just begun.
         self.flights.rush().await;
-        let admitted = self.admitter.follow_up(called);
-        self.carry_on(admitted).await;
+        for part in called {
+            let admitted = self.admitter.follow_up(part);
+            self.carry_on(admitted).await;
+        }
     }
 
     /// Reads and judges some of what is due at `next`; gives back when to go on with it, if there is more.
@@ -157,27 +187,45 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             }
             self.muster.begin(at, (now, moment), self.membership.own());
         }
-        let whose = self.muster.left.pop()?;
-        let ask = Ask { now: at, whose: whose.clone(), limit: BATCH_MAX };
-        let batch = match self.store.due(ask).await {
-            Ok(batch) => batch,
-            Err(problem) => {
-                self.complain(&problem, "due");
-                return None;
+        if self.muster.left.is_empty() {
+            return None;
+        }
+        // A server reads two parts as quickly as one.
+        let at_once = if moment.is_any() { 2 } else { 1 };
+        let from = self.muster.left.len().saturating_sub(at_once);
+        let some = self.muster.left.split_off(from);
+        for (whose, batch) in read(&*self.store, at, some).await {
+            let batch = match batch {
+                Ok(batch) => batch,
+                Err(problem) => {
+                    self.complain(&problem, "due");
+                    return None;
+                }
+            };
+            match parts(&whose, PARTS) {
+                Some(parts) if batch.rows.len() >= BATCH_MAX => self.muster.left.extend(parts),
+                _ => self.muster.judged.add(self.admitter.ahead(batch, &self.launcher)),
             }
-        };
-        match parts(&whose) {
-            Some(parts) if batch.rows.len() >= BATCH_MAX => self.muster.left.extend(parts),
-            _ => self.muster.judged.add(self.admitter.ahead(batch, &self.launcher)),
         }
         if self.muster.left.is_empty() {
-            let ready = std::mem::take(&mut self.muster.judged).ready(moment);
-            self.muster.took = self.time.now().duration_since(self.muster.begun_at);
-            self.muster.ready = ready.filter(|ready| !ready.is_guarded() || ready.count() >= HELD_MIN);
-            return self.muster.hold_from(at);
+            return self.make_ready(at, moment);
         }
         // The next part at once, but after a look at what has come due meanwhile.
         Some(now)
+    }
+
+    /// Gets what was read and judged ready; gives back when it is to be held, if it is.
+    fn make_ready(&mut self, at: Timestamp, moment: Moment) -> Option<Timestamp> {
+        let judged = std::mem::take(&mut self.muster.judged);
+        self.muster.took = self.time.now().duration_since(self.muster.begun_at);
+        self.muster.found = judged.count();
+        let count = match moment.is_any() {
+            true if judged.count() < HELD_MIN => return None,
+            true => parts_of(judged.count()),
+            false => 1,
+        };
+        self.muster.ready = judged.divided(count).into_iter().filter_map(|part| part.ready(moment)).collect();
+        self.muster.hold_from(at)
     }
 
     /// Begins to hold what is ready, when it is time; else when that is.
@@ -190,9 +238,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if self.holding.is_some() || self.membership.has_unsettled() {
             return Some(now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX).min(self.muster.at));
         }
-        let mustered = self.muster.ready.take()?;
-        if self.launcher.rooms(&mustered.wanted, now).is_empty() {
-            self.hold(self.muster.at, mustered);
+        let ready = std::mem::take(&mut self.muster.ready);
+        if self.launcher.rooms(&wanted(&ready), now).is_empty() {
+            self.hold(self.muster.at, ready);
         }
         None
     }
@@ -203,14 +251,40 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 }
 
-/// The same in parts, if it can be divided.
-fn parts(whose: &Whose) -> Option<Vec<Whose>> {
+/// What of one part, or of two at once, is due at an instant.
+async fn read<S: Store>(store: &S, at: Timestamp, some: Vec<Whose>) -> Vec<(Whose, Result<DueBatch, Error>)> {
+    let due = |whose: Whose| async move {
+        let ask = Ask { now: at, whose: whose.clone(), limit: BATCH_MAX };
+        (whose, store.due(ask).await)
+    };
+    let mut some = some.into_iter();
+    match (some.next(), some.next()) {
+        (Some(one), Some(other)) => {
+            let (one, other) = tokio::join!(due(one), due(other));
+            vec![one, other]
+        }
+        (Some(one), None) => vec![due(one).await],
+        _ => Vec::new(),
+    }
+}
+
+/// How many runs of all parts want to go to each target.
+fn wanted(parts: &[Mustered]) -> HashMap<LaneKey, usize> {
+    let mut wanted: HashMap<LaneKey, usize> = HashMap::new();
+    for (lane, count) in parts.iter().flat_map(|part| &part.wanted) {
+        *wanted.entry(lane.clone()).or_default() += count;
+    }
+    wanted
+}
+
+/// The same in so many parts, if it can be divided.
+fn parts(whose: &Whose, count: usize) -> Option<Vec<Whose>> {
     let shards: Vec<u16> = match whose {
         Whose::Own(Shards::All) => (0..SHARDS).collect(),
         Whose::Own(Shards::Some(shards)) => shards.clone(),
         Whose::Late(_) => return None,
     };
-    let size = shards.len().div_ceil(PARTS);
+    let size = shards.len().div_ceil(count);
     (shards.len() > 1)
         .then(|| shards.chunks(size).map(|some| Whose::Own(Shards::Some(some.to_vec()))).collect())
 }
@@ -221,11 +295,11 @@ mod tests {
 
     #[test]
     fn a_reading_is_divided_until_each_part_is_one_shard() {
-        let all = parts(&Whose::Own(Shards::All)).expect("it can be divided");
+        let all = parts(&Whose::Own(Shards::All), PARTS).expect("it can be divided");
         assert_eq!(all.len(), PARTS);
-        let some = parts(&all[0]).expect("it can be divided again");
+        let some = parts(&all[0], PARTS).expect("it can be divided again");
         assert_eq!(some.len(), 8);
         assert_eq!(some[0], Whose::Own(Shards::Some(vec![0])));
-        assert!(parts(&some[0]).is_none());
+        assert!(parts(&some[0], PARTS).is_none());
     }
 }

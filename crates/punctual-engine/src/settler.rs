@@ -222,8 +222,15 @@ impl<S: Store, C: Clock> Settler<S, C> {
             // Only a crash before the settlement makes this matter: the runs would then be in doubt.
             warn!(%error, runs = ended.len(), "the launch journal cannot be written");
         }
-        for some in ended.chunks(BATCH_MAX) {
-            self.settle_some(some).await;
+        let mut parts = ended.chunks(BATCH_MAX);
+        while let Some(one) = parts.next() {
+            // A server has a core for each of the two; where one writes they follow upon each other anyway.
+            let other = async {
+                if let Some(other) = parts.next() {
+                    self.settle_some(other).await;
+                }
+            };
+            tokio::join!(self.settle_some(one), other);
         }
     }
 

@@ -92,6 +92,8 @@ fn after_the_launch() -> Vec<Asked> {
         values(&[&keys, &one, &one, &zero, &zero, &one, &one, &success, &one, &keys, &zero, &one, &number]);
     vec![
         (sql!("mark_running"), values(&[&keys, &one, &one, &"1".to_owned(), &word("enqueued")])),
+        (sql!("end_runs"), values(&[&keys, &one, &one, &no_number, &one, &flying])),
+        (sql!("end_states"), values(&[&keys, &keys, &one, &one])),
         (sql!("lock_settling"), values(&[&keys])),
         (sql!("lock_states"), values(&[&keys])),
         (sql!("settle_runs"), values(&[&keys, &success, &no_text, &no_text, &no_number, &one, &one])),

@@ -254,6 +254,31 @@ pub async fn a_hold_ends_with_the_lease<B: Backend>(backend: &B) {
     assert!(rows(&stage, RunStatus::Enqueued).await.is_empty());
 }
 
+/// A herd may be held in parts: each is committed or let go by itself.
+pub async fn a_herd_is_held_in_parts<B: Backend>(backend: &B) {
+    let stage = herd(backend).await;
+    let moment = stage.store.moment().await.expect("every store here has one");
+    let mut verdicts = stage.judge(at("10:00:20")).await;
+    let (one, other) = (Ahead::new(moment, verdicts.split_off(MANY / 3)), Ahead::new(moment, verdicts));
+    let (first, second) = (stage.batch(at("10:00:20")), stage.batch(at("10:00:20")));
+    let held = stage.store.hold(first, one.clone()).await.expect("the store answers");
+    if held == Hold::Nothing {
+        return;
+    }
+    stage.store.hold(second, other.clone()).await.expect("the store answers");
+    assert!(rows(&stage, RunStatus::Enqueued).await.is_empty(), "what is held is nothing yet");
+    let admitted = stage.store.admit_ahead(first, one).await.expect("the store answers");
+    assert_eq!(admitted, Some(vec![Commit::Done; MANY - MANY / 3]));
+    stage.store.let_go(second.id).await.expect("the store answers");
+    assert_eq!(rows(&stage, RunStatus::Enqueued).await.len(), MANY - MANY / 3);
+    let third = stage.batch(at("10:00:20"));
+    stage.store.hold(third, other.clone()).await.expect("the store answers");
+    let admitted = stage.store.admit_ahead(third, other).await.expect("the store answers");
+    assert_eq!(admitted, Some(vec![Commit::Done; MANY / 3]));
+    assert_eq!(rows(&stage, RunStatus::Enqueued).await.len(), MANY);
+    assert!(stage.store.check().await.expect("the store answers").is_empty());
+}
+
 async fn judged_ahead<S: Store>(stage: &Stage<S>) -> Ahead {
     let moment = stage.store.moment().await.expect("every store here has one");
     Ahead::new(moment, stage.judge(at("10:00:20")).await)

@@ -144,6 +144,7 @@ macro_rules! behaviours {
                 a_change_of_what_is_held_waits_for_it,
                 a_hold_that_is_let_go_leaves_nothing,
                 a_hold_ends_with_the_lease,
+                a_herd_is_held_in_parts,
             }
             claim {
                 a_lost_guard_leaves_nothing_behind,

@@ -47,7 +47,7 @@ impl Postgres {
     }
 
     pub(super) async fn seal_events(&self, limit: usize) -> Result<Vec<SealedThrough>, Error> {
-        let tx = self.connections.begin(Role::Brief, "sealing audit events").await?;
+        let tx = self.connections.begin(Role::Hot, "sealing audit events").await?;
         let result = seal_in(&tx, i64::try_from(limit).unwrap_or(i64::MAX)).await;
         tx.finish(result).await
     }

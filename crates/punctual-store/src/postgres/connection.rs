@@ -13,6 +13,7 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
+use super::hold::HOLDS_MAX;
 use super::tls::Address;
 use crate::fail_point::{FailPoint, pass};
 use crate::{Access, Error, Scope};
@@ -94,13 +95,15 @@ impl From<&Scope> for Role {
 /// Plans that do not hang on statistics: from the list of keys into the index, row by row.
 const HOT: &str = "SET LOCAL ROLE punctual_engine; SET LOCAL enable_seqscan = off; \
     SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off; \
-    SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan";
+    SET LOCAL plan_cache_mode = force_generic_plan";
 
 /// The node's connections.
 pub(super) struct Connections {
     pool: Pool,
     /// For what nobody waits for: it never takes a connection from those who do.
     aside: Pool,
+    /// For what is held until its instant: whoever has something to do meanwhile has the others.
+    held: Pool,
     pub(super) address: Address,
     settings: PostgresSettings,
 }
@@ -124,12 +127,14 @@ impl Connections {
                 .build()
                 .map_err(|error| lost("setting up connections", error))
         };
-        Ok(Self { pool: pool(settings.connections.clamp(1, 16))?, aside: pool(1)?, address, settings })
+        let (shared, aside, held) = (pool(settings.connections.clamp(1, 16))?, pool(1)?, pool(HOLDS_MAX)?);
+        Ok(Self { pool: shared, aside, held, address, settings })
     }
 
     /// Begins a transaction.
     pub(super) async fn begin(&self, role: Role, doing: &'static str) -> Result<Tx, Error> {
-        self.begin_on(&self.pool, role, doing).await
+        let pool = if role == Role::Held { &self.held } else { &self.pool };
+        self.begin_on(pool, role, doing).await
     }
 
     /// Begins a transaction of the engine over a connection of its own, for work that nobody waits for.
@@ -176,7 +181,8 @@ impl Connections {
         }
     }
 
-    /// Everything a transaction begins with, in one round trip.
+    /// Everything a transaction begins with, in one round trip. No statement of ours is so long that compiling it would not
+    /// be the longer part.
     fn opening(&self, role: Role) -> String {
         let settings = &self.settings;
         let millis = |time: Duration| time.as_millis();
@@ -194,7 +200,7 @@ impl Connections {
             Role::Owner | Role::Engine | Role::Org(_) => settings.idle_timeout,
         };
         format!(
-            "BEGIN; SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; \
+            "BEGIN; SET LOCAL jit = off; SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; \
              SET LOCAL idle_in_transaction_session_timeout = {}; {rights}",
             millis(settings.statement_timeout),
             millis(settings.lock_timeout),

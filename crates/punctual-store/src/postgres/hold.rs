@@ -13,9 +13,12 @@ use super::{By, Postgres, sql};
 use crate::stored::{Limits, answer_of, read_answer};
 use crate::{Ahead, Batch, BatchId, Commit, Error, Hold, Launchable};
 
-/// The hold of a node; there is one at a time.
+/// A node holds so much at a time, over a connection each: the parts of one herd.
+pub(super) const HOLDS_MAX: usize = 2;
+
+/// The holds of a node.
 #[derive(Default)]
-pub(super) struct Held(Mutex<Option<Holding>>);
+pub(super) struct Held(Mutex<Vec<Holding>>);
 
 struct Holding {
     batch: BatchId,
@@ -24,15 +27,20 @@ struct Holding {
 }
 
 impl Held {
-    /// Keeps a hold; another one, whose batch is not wanted any more, is undone.
+    /// Keeps a hold; if there are too many, the oldest, whose batch is not wanted any more, is undone.
     fn keep(&self, holding: Holding) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(holding);
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.len() >= HOLDS_MAX {
+            held.remove(0);
+        }
+        held.push(holding);
     }
 
     /// Takes the hold of a batch.
     fn take(&self, batch: BatchId) -> Option<Holding> {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.take_if(|holding| holding.batch == batch)
+        let place = held.iter().position(|holding| holding.batch == batch)?;
+        Some(held.remove(place))
     }
 }
 

@@ -82,18 +82,20 @@ pub(super) struct Planned<'a> {
     pub(super) plan: &'a Plan,
 }
 
-#[derive(Default)]
-struct Ticks {
-    tick: Vec<i64>,
-    org: Vec<i64>,
-    schedule: Vec<i64>,
-    shard: Vec<i64>,
-    fire_at: Vec<i64>,
-    status: Vec<&'static str>,
-    reason: Vec<Option<&'static str>>,
-    detail: Vec<Option<String>>,
-    version: Vec<i64>,
+struct Tick {
+    tick: i64,
+    org: i64,
+    schedule: i64,
+    shard: i64,
+    fire_at: i64,
+    status: &'static str,
+    reason: Option<&'static str>,
+    detail: Option<String>,
+    version: i64,
 }
+
+#[derive(Default)]
+struct Ticks(Vec<Tick>);
 
 #[derive(Default)]
 struct Ranges {
@@ -309,25 +311,36 @@ impl Ticks {
                 EntryState::Suppressed(reason) => (RunStatus::Scheduled, Some(reason)),
                 EntryState::Ended(end) => (end.status(), Some(end.reason())),
             };
-            self.tick.push(entry.scheduled_for.as_second());
-            self.org.push(planned.org.0);
-            self.schedule.push(planned.schedule.0);
-            self.shard.push(planned.shard);
-            self.fire_at.push(entry.fire_at.as_microsecond());
-            self.status.push(status.name());
-            self.reason.push(reason.map(Reason::code));
-            self.detail.push(reason.map(Reason::detail));
-            self.version.push(planned.version);
+            self.0.push(Tick {
+                tick: entry.scheduled_for.as_second(),
+                org: planned.org.0,
+                schedule: planned.schedule.0,
+                shard: planned.shard,
+                fire_at: entry.fire_at.as_microsecond(),
+                status: status.name(),
+                reason: reason.map(Reason::code),
+                detail: reason.map(Reason::detail),
+                version: planned.version,
+            });
         }
     }
 
     async fn write(self, tx: &Tx, (tz, now): (i64, Timestamp)) -> Result<(), Error> {
-        if self.tick.is_empty() {
+        let Self(mut ticks) = self;
+        if ticks.is_empty() {
             return Ok(());
         }
+        // What is due together lies together: who admits or ends a herd touches few pages of the table then.
+        ticks.sort_by_key(|one| (one.tick, one.schedule));
+        let column = |read: fn(&Tick) -> i64| ticks.iter().map(read).collect::<Vec<i64>>();
+        let (tick, org) = (column(|one| one.tick), column(|one| one.org));
+        let (schedule, shard) = (column(|one| one.schedule), column(|one| one.shard));
+        let (fire_at, version) = (column(|one| one.fire_at), column(|one| one.version));
+        let status: Vec<&str> = ticks.iter().map(|one| one.status).collect();
+        let reason: Vec<Option<&str>> = ticks.iter().map(|one| one.reason).collect();
+        let detail: Vec<Option<&str>> = ticks.iter().map(|one| one.detail.as_deref()).collect();
         let now = now.as_microsecond();
-        let Self { tick, org, schedule, shard, fire_at, status, reason, detail, version } = self;
-        let arguments: [&dyn super::connection::Arg; 11] =
+        let arguments: [&dyn Arg; 11] =
             [&tick, &org, &schedule, &shard, &fire_at, &status, &reason, &detail, &version, &tz, &now];
         tx.run(sql!("insert_ticks"), &arguments).await?;
         Ok(())

@@ -16,6 +16,7 @@ struct Migration {
 const MIGRATIONS: &[Migration] = &[
     Migration { version: 1, name: "ground", text: include_str!("../../migrations/postgres/0001_ground.sql") },
     Migration { version: 2, name: "trace", text: include_str!("../../migrations/postgres/0002_trace.sql") },
+    Migration { version: 3, name: "open", text: include_str!("../../migrations/postgres/0003_open.sql") },
 ];
 
 /// The roles, which belong to the server and not to the database.

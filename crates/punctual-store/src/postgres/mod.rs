@@ -17,6 +17,7 @@ mod definitions;
 mod documents;
 mod due;
 mod gather;
+mod good;
 mod hasten;
 mod hold;
 mod invalid;

@@ -11,6 +11,7 @@ use punctual_plan::{
 use tokio_postgres::Row;
 
 use super::connection::{Arg, Role, Tx, col, unless_raced};
+use super::good::{Good, Way, end_states};
 use super::plan::{named, unsigned};
 use super::verdict::Verdicts;
 use super::wait::hold_with_waiters;
@@ -28,7 +29,10 @@ pub(super) struct Cancelled {
 }
 
 /// What was read beside what the docket needs.
+#[derive(Default)]
 pub(super) struct Held {
+    /// How many good ends are written already.
+    pub(super) written: usize,
     pub(super) runs: HashMap<RunKey, HeldRun>,
     pub(super) states: HashMap<ScheduleKey, HeldState>,
     pub(super) followers: HashMap<ScheduleKey, HeldFollower>,
@@ -39,12 +43,16 @@ pub(super) struct HeldRun {
     pub(super) tick: Timestamp,
     pub(super) token: Option<String>,
     pub(super) started_at: Option<Timestamp>,
+    /// When it ended well, if that is written already.
+    pub(super) ended_at: Option<Timestamp>,
 }
 
 pub(super) struct HeldState {
     pub(super) active_run: Option<i64>,
     pub(super) definition: Option<Arc<Schedule>>,
     pub(super) may_end: bool,
+    /// Whether what its run left of it is written already.
+    pub(super) is_written: bool,
 }
 
 /// A schedule that follows one of those that are settled.
@@ -75,8 +83,14 @@ impl Postgres {
     }
 
     async fn settle_once(&self, batch: Batch, reports: &[Report]) -> Result<Vec<Settled>, Error> {
-        let tx = self.connections.begin(Role::Hot, "settling runs").await?;
-        let result = self.settle_in(&tx, batch.now, reports).await;
+        let mut tx = self.connections.begin(Role::Hot, "settling runs").await?;
+        let mut result = self.settle_in(&tx, (batch.now, Way::Short), reports).await;
+        if matches!(result, Ok(None)) {
+            tx.rollback().await?;
+            tx = self.connections.begin(Role::Hot, "settling runs").await?;
+            result = self.settle_in(&tx, (batch.now, Way::Long), reports).await;
+        }
+        let result = result.map(Option::unwrap_or_default);
         let answer = |settled: Vec<Settled>| {
             let commits: Vec<Commit> = settled.iter().map(|one| one.commit).collect();
             (answer_of(commits.iter().copied()), settled)
@@ -89,8 +103,14 @@ impl Postgres {
         })
     }
 
-    async fn settle_in(&self, tx: &Tx, now: Timestamp, reports: &[Report]) -> Result<Vec<Settled>, Error> {
-        let (mut docket, held) = self.hold(tx, reports).await?;
+    /// Settles reports; nothing, if the short way was the wrong one.
+    async fn settle_in(
+        &self,
+        tx: &Tx,
+        (now, way): (Timestamp, Way),
+        reports: &[Report],
+    ) -> Result<Option<Vec<Settled>>, Error> {
+        let (mut docket, held) = self.hold(tx, (now, way), reports).await?;
         let mut verdicts = Verdicts::new(now, held);
         let mut settled = Vec::with_capacity(reports.len());
         for report in reports {
@@ -103,8 +123,11 @@ impl Postgres {
                 verdicts.add(report, judgement);
             }
         }
+        if !verdicts.are_as_written() {
+            return Ok(None);
+        }
         self.carry_out(tx, verdicts).await?;
-        Ok(settled)
+        Ok(Some(settled))
     }
 
     /// Ends runs in flight by the engine's own authority, inside another step's transaction.
@@ -131,19 +154,34 @@ impl Postgres {
             })
         };
         let reports: Vec<Report> = cancelled.iter().filter_map(report).collect();
-        self.settle_in(tx, now, &reports).await.map(|_| ())
+        self.settle_in(tx, (now, Way::Long), &reports).await.map(|_| ())
     }
 
     /// Reads and locks everything that the reports are judged by.
-    async fn hold(&self, tx: &Tx, reports: &[Report]) -> Result<(Docket, Held), Error> {
+    async fn hold(
+        &self,
+        tx: &Tx,
+        when: (Timestamp, Way),
+        reports: &[Report],
+    ) -> Result<(Docket, Held), Error> {
         let keys: BTreeSet<i64> = reports.iter().map(|report| report.run.0).collect();
         let keys: Vec<i64> = keys.into_iter().collect();
         // Places of orgs, then runs with all that wait for them, then schedules: as admission holds them.
         tx.rows(sql!("lock_org_use_of"), &[&keys]).await?;
         hold_with_waiters(tx, &keys).await?;
-        let rows = tx.rows(sql!("lock_settling"), &[&keys]).await?;
+        let good = Good::among(reports, when);
+        let mut rows = good.end_runs(tx).await?;
+        let mut ended = HashMap::with_capacity(rows.len());
+        for row in &rows {
+            let run = RunKey(col(row, 0)?);
+            ended.insert(run, good.ended_at(run));
+        }
+        let others: Vec<i64> = keys.into_iter().filter(|key| !ended.contains_key(&RunKey(*key))).collect();
+        if !others.is_empty() {
+            rows.extend(tx.rows(sql!("lock_settling"), &[&others]).await?);
+        }
         let mut docket = Docket::default();
-        let mut held = Held { runs: HashMap::new(), states: HashMap::new(), followers: HashMap::new() };
+        let mut held = Held { written: ended.len(), ..Held::default() };
         let mut versions = Vec::with_capacity(rows.len());
         for row in &rows {
             versions.push((ScheduleKey(col(row, 1)?), col::<i64>(row, 6)?));
@@ -155,7 +193,7 @@ impl Postgres {
             let run = RunKey(col(row, 0)?);
             let (standing, extra) = read_standing(row, definition)?;
             docket.runs.insert(run, standing);
-            held.runs.insert(run, extra);
+            held.runs.insert(run, HeldRun { ended_at: ended.get(&run).copied().flatten(), ..extra });
         }
         self.hold_tokens(tx, reports, &mut docket).await?;
         self.hold_states(tx, &mut docket, &mut held).await?;
@@ -181,18 +219,20 @@ impl Postgres {
     }
 
     async fn hold_states(&self, tx: &Tx, docket: &mut Docket, held: &mut Held) -> Result<(), Error> {
-        let keys: BTreeSet<i64> = docket.runs.values().map(|run| run.schedule.0).collect();
-        let keys: Vec<i64> = keys.into_iter().collect();
+        let (mut rows, others) = end_states(tx, docket, held).await?;
+        let written = rows.len();
+        if !others.is_empty() {
+            rows.extend(tx.rows(sql!("lock_states"), &[&others]).await?);
+        }
         let ids: HashMap<ScheduleKey, Arc<Schedule>> =
             docket.runs.values().map(|run| (run.schedule, Arc::clone(&run.definition))).collect();
         let mut asked: (Vec<i64>, Vec<String>) = Default::default();
-        let rows = tx.rows(sql!("lock_states"), &[&keys]).await?;
         let mut versions = Vec::with_capacity(rows.len());
         for row in &rows {
             versions.push((ScheduleKey(col(row, 0)?), col::<i64>(row, 11)?));
         }
         let present = self.definitions(tx, &versions).await?;
-        for (row, version) in rows.iter().zip(versions) {
+        for (place, (row, version)) in rows.iter().zip(versions).enumerate() {
             let key = ScheduleKey(col(row, 0)?);
             let status: &str = col(row, 2)?;
             docket.schedules.insert(
@@ -211,7 +251,8 @@ impl Postgres {
             // What comes next is the present version's matter, unless that cannot be read.
             let definition = present.get(&version).and_then(|known| known.as_ref().ok().cloned()).or(own);
             let may_end = col(row, 10)?;
-            held.states.insert(key, HeldState { active_run: col(row, 8)?, definition, may_end });
+            let (active_run, is_written) = (col(row, 8)?, place < written);
+            held.states.insert(key, HeldState { active_run, definition, may_end, is_written });
         }
         let by_id: HashMap<String, ScheduleKey> =
             ids.iter().map(|(key, definition)| (definition.id.to_string(), *key)).collect();
@@ -270,6 +311,7 @@ fn read_standing(row: &Row, definition: &Arc<Schedule>) -> Result<(Standing, Hel
         tick: from_seconds(col(row, 9)?)?,
         token,
         started_at: col::<Option<i64>>(row, 10)?.map(from_micros).transpose()?,
+        ended_at: None,
     };
     Ok((standing, held))
 }

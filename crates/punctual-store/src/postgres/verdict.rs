@@ -75,6 +75,8 @@ pub(super) struct Verdicts {
     settled: Vec<Ended>,
     /// Those of them that gave their claims back.
     freed: BTreeMap<OrgKey, i64>,
+    /// Good ends that were judged as they were written before.
+    as_written: usize,
 }
 
 impl Verdicts {
@@ -89,21 +91,32 @@ impl Verdicts {
             chained: Vec::new(),
             settled: Vec::new(),
             freed: BTreeMap::new(),
+            as_written: 0,
         }
+    }
+
+    /// Whether all good ends that were written before they were judged are such.
+    pub(super) fn are_as_written(&self) -> bool {
+        self.as_written == self.held.written
     }
 
     pub(super) fn add(&mut self, report: &Report, judgement: Judgement) {
         let settlement = &judgement.settlement;
         let (run, schedule) = (settlement.in_flight.run, settlement.in_flight.schedule);
         let Some(held) = self.held.runs.get(&run) else { return };
-        let (origin, tick) = (held.origin, held.tick);
+        let (origin, tick, ended_at) = (held.origin, held.tick, held.ended_at);
         let started_at = report.started_at.or(held.started_at);
         let token = held.token.clone();
         self.settled.push(Ended { run, schedule, org: judgement.org, origin, tick, is_unlaunched: false });
         if judgement.was.is_in_flight() {
             *self.freed.entry(judgement.org).or_default() += 1;
         }
-        self.runs.add(run, &settlement.next, started_at);
+        let is_written = ended_at
+            .is_some_and(|at| settlement.next == Next::End { status: RunStatus::Success, reason: None, at });
+        self.as_written += usize::from(is_written);
+        if !is_written {
+            self.runs.add(run, &settlement.next, started_at);
+        }
         self.score(&judgement, origin);
         let is_repeated = judgement.attempt > 1 || matches!(settlement.next, Next::Retry { .. });
         if is_repeated || report.output.is_some() {
@@ -209,14 +222,14 @@ impl Postgres {
         if verdicts.settled.is_empty() {
             return Ok(());
         }
-        let Verdicts { now, held, runs, attempts, scores, breakers, chained, settled, freed } = verdicts;
+        let Verdicts { now, held, runs, attempts, scores, breakers, chained, settled, freed, .. } = verdicts;
         write_runs(tx, runs).await?;
         write_attempts(tx, attempts).await?;
         let keys: Vec<i64> = settled.iter().map(|row| row.run.0).collect();
         tx.run(sql!("free_claims"), &[&keys]).await?;
         let (org, count): (Vec<i64>, Vec<i64>) = freed.into_iter().map(|(org, count)| (org.0, count)).unzip();
         tx.run(sql!("free_places"), &[&org, &count]).await?;
-        write_scores(tx, &scores, now).await?;
+        write_scores(tx, (&scores, &held), now).await?;
         let mut events = Events::default();
         write_breakers(tx, breakers, (now, &mut events)).await?;
         self.write_chained(tx, &chained, (&held, now)).await?;
@@ -356,6 +369,9 @@ fn left_timing(left: &tokio_postgres::Row, definition: &Schedule) -> Result<Opti
 
 async fn write_runs(tx: &Tx, runs: Runs) -> Result<(), Error> {
     let Runs { run, status, reason, detail, look_at, started_at, completed_at, .. } = runs;
+    if run.is_empty() {
+        return Ok(());
+    }
     let arguments: [&dyn Arg; 7] = [&run, &status, &reason, &detail, &look_at, &started_at, &completed_at];
     tx.run(sql!("settle_runs"), &arguments).await?;
     Ok(())
@@ -372,7 +388,19 @@ async fn write_attempts(tx: &Tx, attempts: Attempts) -> Result<(), Error> {
     Ok(())
 }
 
-async fn write_scores(tx: &Tx, scores: &BTreeMap<ScheduleKey, Score>, now: Timestamp) -> Result<(), Error> {
+async fn write_scores(
+    tx: &Tx,
+    (scores, held): (&BTreeMap<ScheduleKey, Score>, &Held),
+    now: Timestamp,
+) -> Result<(), Error> {
+    // What one good end leaves is written with it, but not that a schedule wants planning.
+    let is_left = |(key, score): &(&ScheduleKey, &Score)| {
+        score.moves == 1 || held.states.get(key).is_none_or(|state| !state.is_written)
+    };
+    let scores: BTreeMap<&ScheduleKey, &Score> = scores.iter().filter(is_left).collect();
+    if scores.is_empty() {
+        return Ok(());
+    }
     let count = |read: fn(&Counters) -> u64| {
         scores
             .values()
