@@ -129,15 +129,17 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if parts.is_empty() || !self.launcher.rooms(&wanted(&parts), now).is_empty() {
             return Ok(());
         }
-        let caller = self.admitter.caller();
+        let (caller, mut result) = (self.admitter.caller(), Ok(()));
         for part in parts {
-            match caller.call(&*self.store, caller.batch(now), part).await? {
-                Some(part) => called.push(part),
-                None => debug!("what was judged ahead does not hold any more"),
+            match caller.call(&*self.store, caller.batch(now), part).await {
+                Ok(Some(part)) => called.push(part),
+                Ok(None) => debug!("what was judged ahead does not hold any more"),
+                // What was committed before it is launched all the same.
+                Err(problem) => result = Err(problem),
             }
         }
         self.launch_called(called).await;
-        Ok(())
+        result
     }
 
     /// Launches what was called up, and then does what follows from it.

@@ -369,8 +369,9 @@ impl Loop {
 
 /// A number that changes on this connection only through commits of others.
 fn data_version(db: &Db) -> Option<i64> {
-    // A failed look is repeated a moment later.
-    db.connection.pragma_query_value(None, "data_version", |row| row.get(0)).ok()
+    // It is asked fifty times a second. A failed look is repeated a moment later.
+    let look = db.connection.prepare_cached("PRAGMA data_version");
+    look.and_then(|mut look| look.query_row([], |row| row.get(0))).ok()
 }
 
 #[cfg(test)]
