@@ -39,7 +39,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
         for size in &options.sizes {
             let mut all = Vec::new();
             for _ in 0..options.repeats {
-                all.push(once(*kind, *size).await?);
+                all.push(once(*kind, *size, options.pace).await?);
             }
             let of = |rank: usize| all.iter().map(|one| one.of_thousand(rank)).collect::<Vec<f64>>();
             let middle =
@@ -65,7 +65,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-async fn once(kind: Kind, size: u32) -> Result<Lateness, Failure> {
+async fn once(kind: Kind, size: u32, pace: Pace) -> Result<Lateness, Failure> {
     let ground = Ground::new(kind).await?;
     // Made at thirty thousand a second, then some time to come to rest.
     let at = Timestamp::from_second(Timestamp::now().as_second() + i64::from(size) / 15_000 + READY_S + 1)?;
@@ -73,7 +73,7 @@ async fn once(kind: Kind, size: u32) -> Result<Lateness, Failure> {
     let spec = format!("{} {} {} * * *", of_day % 60, of_day / 60 % 60, of_day / 3_600);
     fill(&*ground.store, size, |_| cron(&spec)).await?;
     let starts = Starts::new(size as usize + 1_000);
-    let serving = ground.serve(&starts, Pace::default()).await?;
+    let serving = ground.serve(&starts, pace).await?;
     if Timestamp::now() >= at {
         return Err("the schedules were not made in time".into());
     }

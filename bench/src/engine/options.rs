@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use jiff::SignedDuration;
+use punctual_plan::Pace;
+
 use crate::Failure;
 use crate::options::{Kind, count, kind};
 
@@ -26,8 +29,8 @@ pub(super) struct Options {
     pub(super) repeats: u32,
     /// How long it goes on.
     pub(super) seconds: u32,
-    /// How far ahead ticks become ledger rows, in seconds; by itself it depends on how rare they are.
-    pub(super) lookahead: Option<u32>,
+    /// How far ahead ticks become ledger rows; everything else is as usual.
+    pub(super) pace: Pace,
     /// Where the JSON goes.
     pub(super) out: PathBuf,
 }
@@ -46,7 +49,7 @@ impl Options {
             sizes,
             repeats,
             seconds,
-            lookahead: None,
+            pace: Pace::default(),
             out: PathBuf::from(format!("target/bench/{name}.json")),
         };
         for pair in rest.chunks(2) {
@@ -56,7 +59,7 @@ impl Options {
                 "--sizes" => options.sizes = value.split(',').map(count).collect::<Result<_, _>>()?,
                 "--repeats" => options.repeats = count(value)?,
                 "--seconds" => options.seconds = count(value)?,
-                "--lookahead" => options.lookahead = Some(count(value)?),
+                "--lookahead" => options.pace.lookahead = SignedDuration::from_secs(count(value)?.into()),
                 "--out" => options.out = PathBuf::from(value),
                 _ => return Err(HINT.into()),
             }
@@ -77,6 +80,8 @@ mod tests {
         };
         assert_eq!(read(&["herd"]).expect("valid").sizes, [10_000, 100_000]);
         assert_eq!(read(&["steady", "--sizes", "5"]).expect("valid").sizes, [5]);
+        let paced = read(&["herd", "--lookahead", "240"]).expect("valid");
+        assert_eq!(paced.pace.lookahead, SignedDuration::from_secs(240));
         assert!(read(&["herd", "--fast"]).is_err() && read(&[]).is_err());
     }
 }

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
-use punctual_plan::Pace;
+use jiff::Timestamp;
 use punctual_time::Bounds;
 use serde_json::json;
 
@@ -17,9 +16,6 @@ use super::starts::{Lateness, Starts};
 
 /// From so many schedules on each ticks once a minute instead of once a second.
 const SPREAD_FROM: u32 = 100_000;
-
-/// How far ahead those are planned.
-const SPREAD_LOOKAHEAD_S: u32 = 240;
 
 /// How long before the first tick everything stands ready.
 const READY_S: i64 = 10;
@@ -95,12 +91,6 @@ fn limit(kind: Kind, size: u32) -> f64 {
     }
 }
 
-/// How far ahead is planned: several ticks, so that rare ones too are planned some at a time.
-fn pace(size: u32, asked: Option<u32>) -> Pace {
-    let usual = if size >= SPREAD_FROM { SPREAD_LOOKAHEAD_S } else { 60 };
-    Pace { lookahead: SignedDuration::from_secs(asked.unwrap_or(usual).into()), ..Pace::default() }
-}
-
 async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Failure> {
     let seconds = options.seconds;
     let ground = Ground::new(kind).await?;
@@ -125,7 +115,7 @@ async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Fail
     let ticks = if per_minute { (seconds / 60) as usize } else { seconds as usize };
     let wanted = size as usize * ticks;
     let starts = Starts::new(wanted + wanted / 10);
-    let serving = ground.serve(&starts, pace(size, options.lookahead)).await?;
+    let serving = ground.serve(&starts, options.pace).await?;
     let until = |at: Timestamp| Duration::try_from(at.duration_since(Timestamp::now()));
     tokio::time::sleep(until(first).map_err(|_| "the schedules were not made in time")?).await;
     let watch = Stopwatch::start();
