@@ -135,7 +135,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 Ok(Some(part)) => called.push(part),
                 Ok(None) => debug!("what was judged ahead does not hold any more"),
                 // What was committed before it is launched all the same.
-                Err(problem) => result = Err(problem),
+                Err(problem) => {
+                    if let Err(before) = std::mem::replace(&mut result, Err(problem)) {
+                        self.complain(&before, "admit");
+                    }
+                }
             }
         }
         self.launch_called(called).await;

@@ -40,7 +40,7 @@ pub struct SealedThrough {
     pub org: OrgKey,
     /// How many events are sealed.
     pub position: i64,
-    /// How many are not yet.
+    /// How many are not yet; beyond some thousands they need not be counted.
     pub unsealed: u64,
 }
 
