@@ -177,14 +177,13 @@ impl Hub {
         state.faults.away > 0 || state.faults.cut.get(node).is_some_and(|cut| *cut > 0)
     }
 
-    /// Lets the oracle see the rows that were written since the last look.
-    pub(crate) fn look(&self) {
-        let AnyStore::Memory(memory) = &*self.store else { return };
+    /// Lets the oracle see the rows that were written since the last look. Gives back which, where the database says so.
+    pub(crate) fn look(&self) -> Option<Vec<RunKey>> {
+        let AnyStore::Memory(memory) = &*self.store else { return None };
         let mut touched = memory.touched();
         touched.dedup();
-        for key in touched {
-            self.show(key);
-        }
+        touched.iter().for_each(|key| self.show(*key));
+        Some(touched)
     }
 
     /// Lets the oracle see a row.
@@ -196,8 +195,8 @@ impl Hub {
 
     /// Lets the oracle see every row: for databases that do not say what was written.
     pub(crate) fn look_at_all(&self) {
-        if matches!(&*self.store, AnyStore::Memory(_)) {
-            return self.look();
+        if self.look().is_some() {
+            return;
         }
         let listed = self.at_once(self.store.runs(Scope::Engine, RunFilter::default(), Cut::first(ROWS_MAX)));
         let mut rows = listed.map(|listed| listed.rows).unwrap_or_default();

@@ -22,6 +22,8 @@ mod sketch;
 mod story;
 mod target;
 mod tell;
+#[cfg(test)]
+mod tests;
 mod totals;
 mod wall;
 

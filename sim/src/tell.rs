@@ -90,19 +90,7 @@ struct Teller<'a> {
 
 impl<'a> Teller<'a> {
     async fn new(story: &'a Story, folder: &std::path::Path) -> Self {
-        let world = Arc::new(VirtualClock::at(story.begins));
-        let shown = Arc::new(AtomicI64::new(story.begins.as_microsecond()));
-        let store = Arc::new(open(story.keeping, folder, (&world, &shown)));
-        let org = store.org(Scope::Engine, "default".to_owned()).await.expect("a new store has room");
-        let mut oracle = Oracle::new(story.rhythm, grain(story.keeping));
-        teach(&mut oracle, story);
-        oracle.follow = story.follow;
-        let faults = Faults { cut: vec![0; story.nodes], ..Faults::default() };
-        let (dice, totals) = (Dice::new(story.seed ^ 0xCA11), Totals::default());
-        let state = State { dice, faults, oracle, totals, batches: HashSet::new() };
-        let hub = Arc::new(Hub::new(Parts { store, world, shown, org, state }));
-        // The first look gives nothing and lets rows be noted from then on.
-        hub.look();
+        let hub = set_up(story, folder).await;
         let cluster = Cluster::new(&hub, story.rhythm, story.seed, story.nodes);
         let people = People::new(&hub, story.rhythm);
         tokio::spawn(work_on_queue(Arc::clone(&hub), (length(story.rhythm.lease) / 2).min(WORKERS_EVERY)));
@@ -423,6 +411,24 @@ impl<'a> Teller<'a> {
             }
         }
     }
+}
+
+/// A database with nothing in it, and an oracle that has seen nothing yet.
+pub(crate) async fn set_up(story: &Story, folder: &std::path::Path) -> Arc<Hub> {
+    let world = Arc::new(VirtualClock::at(story.begins));
+    let shown = Arc::new(AtomicI64::new(story.begins.as_microsecond()));
+    let store = Arc::new(open(story.keeping, folder, (&world, &shown)));
+    let org = store.org(Scope::Engine, "default".to_owned()).await.expect("a new store has room");
+    let mut oracle = Oracle::new(story.rhythm, grain(story.keeping));
+    teach(&mut oracle, story);
+    oracle.follow = story.follow;
+    let faults = Faults { cut: vec![0; story.nodes], ..Faults::default() };
+    let (dice, totals) = (Dice::new(story.seed ^ 0xCA11), Totals::default());
+    let state = State { dice, faults, oracle, totals, batches: HashSet::new() };
+    let hub = Arc::new(Hub::new(Parts { store, world, shown, org, state }));
+    // The first look gives nothing and lets rows be noted from then on.
+    hub.look();
+    hub
 }
 
 fn open(

@@ -1,0 +1,106 @@
+//! What the oracle says of single steps, done by hand to a database in virtual time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use punctual_plan::{CatchUp, Fence, Outcome, RunKey, admit};
+use punctual_store::{AdmitCommit, Ask, AttemptToken, Batch, BatchId, Node, Report, Settled, Store};
+
+use crate::hub::Hub;
+use crate::line::Line;
+use crate::make::{Measure, story};
+use crate::people::People;
+use crate::sketch::{Beat, Place};
+use crate::story::{Keeping, Rhythm, Story};
+use crate::tell::set_up;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// A database with one schedule that ticks every quarter of an hour, and nobody who serves.
+struct Stage {
+    hub: Arc<Hub>,
+    line: Line,
+    batches: u128,
+}
+
+impl Stage {
+    async fn open() -> Self {
+        let mut sketch = story(0, Keeping::Memory, Measure::Usual).sketches[0].clone();
+        (sketch.beat, sketch.zone, sketch.place) = (Beat::Every(900), "UTC", Place::Program);
+        (sketch.only_between, sketch.not_on, sketch.end_at, sketch.max_runs) = (None, 0, None, None);
+        sketch.policy =
+            punctual_plan::Policy { catch_up: CatchUp::RunOnce, ..punctual_plan::Policy::default() };
+        let begins: Timestamp = "2028-03-01T10:00:00Z".parse().expect("an instant");
+        let story = Story {
+            rhythm: Rhythm::far(),
+            begins,
+            sketches: vec![sketch.clone()],
+            deeds: Vec::new(),
+            ..story(0, Keeping::Memory, Measure::Usual)
+        };
+        let folder = tempfile::tempdir().expect("a folder");
+        let hub = set_up(&story, folder.path()).await;
+        People::new(&hub, story.rhythm).create(&sketch);
+        let line = Line { hub: Arc::clone(&hub), node: 0, look_every: MINUTE };
+        Self { hub, line, batches: 0 }
+    }
+
+    async fn join(&self, id: &str) -> Fence {
+        let node = Node {
+            id: id.to_owned(),
+            pid: 1,
+            started_at: self.hub.now(),
+            lease: SignedDuration::from_hours(9),
+            tz_version: punctual_time::tz_version().to_owned(),
+            version: String::new(),
+        };
+        self.line.join(node).await.expect("it joins").fence
+    }
+
+    fn batch(&mut self, fence: Fence) -> Batch {
+        self.batches += 1;
+        Batch { id: BatchId(uuid::Uuid::from_u128(self.batches)), fence, now: self.hub.now() }
+    }
+
+    /// Admits what is due; gives back the runs that were looked at.
+    async fn admit(&mut self, fence: Fence) -> Vec<RunKey> {
+        let mut due = self.line.due(Ask::all(self.hub.now())).await.expect("an answer");
+        let rows: Vec<_> = due.rows.iter().map(|row| row.due.clone()).collect();
+        let verdicts = admit(&rows, &mut due.world).into_iter().map(|admission| {
+            let row = due.rows.iter().find(|row| row.due.run == admission.run);
+            AdmitCommit { row: row.expect("a verdict is over a due row").clone(), admission }
+        });
+        let verdicts: Vec<AdmitCommit> = verdicts.collect();
+        let batch = self.batch(fence);
+        let runs = verdicts.iter().map(|verdict| verdict.admission.run).collect();
+        self.line.admit(batch, verdicts).await.expect("an answer");
+        runs
+    }
+
+    /// Reports under a batch that the first attempt of a run could not be launched.
+    async fn refuse(&self, batch: Batch, run: RunKey) -> Settled {
+        let outcome = Outcome::LaunchFailed { error: "no".to_owned() };
+        let (token, at) = (AttemptToken::Node(batch.fence), batch.now);
+        let report = Report { run, attempt: 1, token, outcome, started_at: None, at, output: None };
+        self.line.settle(batch, vec![report]).await.expect("an answer").remove(0)
+    }
+
+    fn broken(&self) -> Vec<String> {
+        self.hub.state().oracle.broken().to_vec()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_given_again_is_no_second_settlement() {
+    let mut stage = Stage::open().await;
+    tokio::time::sleep(15 * MINUTE).await;
+    let (first, second) = (stage.join("first").await, stage.join("second").await);
+    let run = stage.admit(first).await[0];
+    let batch = stage.batch(first);
+    assert!(stage.refuse(batch, run).await.settlement.is_some());
+    tokio::time::sleep(MINUTE).await;
+    assert_eq!(stage.admit(second).await, [run]);
+    assert!(stage.refuse(batch, run).await.settlement.is_some(), "it is answered as it was");
+    assert_eq!(stage.broken(), [""; 0]);
+}
