@@ -77,6 +77,7 @@ impl People {
         match acted {
             Ok(acted) if acted.is_changed => {
                 let at = now.max(before.state.cursor.decided_through);
+                self.hub.state().oracle.decided(before.key, acted.row.state.cursor.decided_through);
                 Some(Done { key: before.key, at, row: acted.row })
             }
             Ok(_) => None,

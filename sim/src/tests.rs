@@ -4,14 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{CatchUp, Fence, Outcome, RunKey, admit};
-use punctual_store::{AdmitCommit, Ask, AttemptToken, Batch, BatchId, Node, Report, Settled, Store};
+use punctual_plan::{CatchUp, Fence, Outcome, Reason, RunKey, RunState, admit};
+use punctual_store::{
+    AdmitCommit, Ask, AttemptToken, Batch, BatchId, Cut, Node, Report, RunFilter, RunRow, Scope, Settled,
+    Store,
+};
 
 use crate::hub::Hub;
 use crate::line::Line;
 use crate::make::{Measure, story};
 use crate::people::People;
-use crate::sketch::{Beat, Place};
+use crate::sketch::{Beat, Place, Sketch};
 use crate::story::{Keeping, Rhythm, Story};
 use crate::tell::set_up;
 
@@ -20,7 +23,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// A database with one schedule that ticks every quarter of an hour, and nobody who serves.
 struct Stage {
     hub: Arc<Hub>,
+    people: People,
     line: Line,
+    sketch: Sketch,
     batches: u128,
 }
 
@@ -41,9 +46,18 @@ impl Stage {
         };
         let folder = tempfile::tempdir().expect("a folder");
         let hub = set_up(&story, folder.path()).await;
-        People::new(&hub, story.rhythm).create(&sketch);
+        let mut people = People::new(&hub, story.rhythm);
+        people.create(&sketch);
         let line = Line { hub: Arc::clone(&hub), node: 0, look_every: MINUTE };
-        Self { hub, line, batches: 0 }
+        Self { hub, people, line, sketch, batches: 0 }
+    }
+
+    /// Every clock is set, and the oracle knows.
+    fn step(&self, by: SignedDuration) {
+        let before = self.hub.now();
+        self.hub.world.step(by);
+        let moment = self.hub.moment();
+        self.hub.state().oracle.step(moment, before);
     }
 
     async fn join(&self, id: &str) -> Fence {
@@ -86,6 +100,11 @@ impl Stage {
         self.line.settle(batch, vec![report]).await.expect("an answer").remove(0)
     }
 
+    fn rows(&self) -> Vec<RunRow> {
+        let listed = self.hub.store.runs(Scope::Engine, RunFilter::default(), Cut::first(100));
+        self.hub.at_once(listed).expect("an answer").rows
+    }
+
     fn broken(&self) -> Vec<String> {
         self.hub.state().oracle.broken().to_vec()
     }
@@ -103,4 +122,36 @@ async fn an_answer_that_is_given_again_is_no_second_settlement() {
     assert_eq!(stage.admit(second).await, [run]);
     assert!(stage.refuse(batch, run).await.settlement.is_some(), "it is answered as it was");
     assert_eq!(stage.broken(), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_decided_before_the_clock_was_set_back_may_end_ahead_of_it() {
+    let mut stage = Stage::open().await;
+    tokio::time::sleep(20 * MINUTE).await;
+    stage.people.pause(stage.sketch.number);
+    tokio::time::sleep(30 * MINUTE).await;
+    stage.people.enable(stage.sketch.number);
+    let caught_up = stage.rows().into_iter().find(|row| row.run.fire_at == stage.hub.now());
+    let caught_up = caught_up.expect("one tick of the pause is to fire now").run;
+    stage.step(SignedDuration::from_hours(-3));
+    // So long that no node can still go by what the clock showed before.
+    tokio::time::sleep(150 * MINUTE).await;
+    let sketch = stage.sketch.clone();
+    stage.people.edit(&sketch);
+    let rows = stage.rows();
+    let after = rows.iter().find(|row| row.run.key == caught_up.key).expect("its tick has an entry");
+    assert!(matches!(after.run.state, RunState::Skipped { .. }), "{:?}", after.run.state);
+    assert_eq!(stage.broken(), [""; 0]);
+    // A tick that nobody has decided is ahead.
+    let mut ahead = after.clone();
+    let tick = stage.hub.now() + SignedDuration::from_mins(60);
+    (ahead.run.key, ahead.run.scheduled_for, ahead.run.fire_at) = (RunKey(i64::MAX), tick, tick);
+    let reason = Reason::Superseded { by: "nothing".to_owned() };
+    for state in [RunState::Scheduled { verdict: None }, RunState::Skipped { reason, at: stage.hub.now() }] {
+        ahead.run.state = state;
+        let moment = stage.hub.moment();
+        stage.hub.state().oracle.observe(moment, ahead.run.key, Some(&ahead));
+    }
+    let broken = stage.broken();
+    assert!(broken.len() == 1 && broken[0].contains("6: it ended ahead of its instant"), "{broken:?}");
 }

@@ -48,6 +48,13 @@ impl Oracle {
                 format!("3: s{number:02} was decided through {before} and is through {decided}"),
             );
         }
+        let come = moment.db.max(self.believed_max);
+        if decided.duration_since(come) > self.rhythm.early_max() {
+            self.complain(
+                moment,
+                format!("6: s{number:02} is decided through {decided}, which has not come"),
+            );
+        }
         if row.definition.version != version {
             self.complain(
                 moment,

@@ -15,7 +15,10 @@ impl Oracle {
         let mut wrong = Vec::new();
         let is_unlaunched = matches!(status, RunStatus::Skipped | RunStatus::Missed);
         let instant = Timestamp::from_second(seen.tick).unwrap_or(seen.fire_at).min(seen.fire_at);
-        let early = instant.duration_since(moment.db);
+        // What was decided before the clock was set back stays decided: its instant has come.
+        let known = self.schedules.get(&seen.schedule);
+        let come = known.map_or(moment.db, |known| moment.db.max(known.decided_through));
+        let early = instant.duration_since(come);
         if is_unlaunched && early > self.rhythm.early_max() && !self.is_stepped(moment) {
             wrong.push("6: it ended ahead of its instant".to_owned());
         }

@@ -64,6 +64,8 @@ pub(crate) struct Oracle {
     upset_until: Duration,
     /// Until when, by the database's clock, leases from before it was set back may last.
     leased_until: Timestamp,
+    /// The farthest that a node can have believed the database's clock before it was set back.
+    believed_max: Timestamp,
     /// Until when clocks that were set explain what a node believes.
     stepped_until: Duration,
     /// Upstream runs that ended, and who has to follow.
@@ -97,6 +99,7 @@ impl Oracle {
             faults_open: 0,
             upset_until: Duration::ZERO,
             leased_until: Timestamp::MIN,
+            believed_max: Timestamp::MIN,
             stepped_until: Duration::ZERO,
             to_follow: Vec::new(),
             broken: Vec::new(),
@@ -159,7 +162,9 @@ impl Oracle {
         let until = before.saturating_add(self.rhythm.calm_after()).unwrap_or(Timestamp::MAX);
         self.leased_until = self.leased_until.max(until);
         // A node that was cut off meanwhile does not know before it reaches the database again.
-        self.stepped_until = moment.real + self.rhythm.calm_after() * 4;
+        let unaware = self.rhythm.calm_after() * 4;
+        self.stepped_until = moment.real + unaware;
+        self.believed_max = self.believed_max.max(before.saturating_add(unaware).unwrap_or(Timestamp::MAX));
     }
 
     /// Whether nothing is wrong, and has not been for so long that nothing of it may show any more.
@@ -192,6 +197,13 @@ impl Oracle {
         self.say(Moment { db: at, real: Duration::ZERO }, key, format_args!("it is {standing:?}"));
         if let Some(known) = self.schedules.get_mut(&key) {
             known.stand(standing, at);
+        }
+    }
+
+    /// A change decided a schedule through an instant.
+    pub(crate) fn decided(&mut self, key: ScheduleKey, through: Timestamp) {
+        if let Some(known) = self.schedules.get_mut(&key) {
+            known.decided_through = known.decided_through.max(through);
         }
     }
 
