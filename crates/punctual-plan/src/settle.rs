@@ -247,7 +247,7 @@ pub fn settle(in_flight: InFlight, outcome: Outcome, situation: &Situation<'_>) 
     if let Next::End { status, reason, .. } = settlement.next.clone() {
         settlement.count(status, situation);
         if matches!(reason, Some(Reason::Gone { .. })) {
-            settlement.disable();
+            settlement.disable(situation);
         }
         if holds(Rule::ChainWithTheEnd) {
             settlement.chained = situation.chained(in_flight.run, status);
@@ -275,14 +275,14 @@ impl Settlement {
         if status == RunStatus::Failed
             && situation.policy.max_consecutive_failures.is_some_and(|max| failures >= max)
         {
-            self.disable();
+            self.disable(situation);
         }
     }
 
-    /// Takes the schedule out of `active`, once.
-    fn disable(&mut self) {
+    /// Takes the schedule out of `active`, once. One that was paused or deleted meanwhile has left it already.
+    fn disable(&mut self, situation: &Situation<'_>) {
         let failures = self.counters.consecutive_failures;
-        if self.disabled.is_none() {
+        if self.disabled.is_none() && situation.is_active {
             self.disabled = Some(Status::AutoDisabled { failures });
             self.alerts.push(Alert::AutoDisabled { failures });
         }

@@ -127,6 +127,8 @@ fn the_fifth_failure_in_a_row_disables_the_schedule() {
         &after(4),
         "failed exit_code | breaker closed with 1 | auto_disabled | alert disabled after 5 | alert failed exit_code",
     );
+    let left = Situation { is_active: false, ..after(4) };
+    check(&failed(), &left, "failed exit_code | breaker closed with 1 | alert failed exit_code");
     let end = settle(run(), Outcome::Succeeded, &after(4));
     assert_eq!((end.counters.consecutive_failures, end.counters.successes, end.disabled), (0, 1, None));
 }
@@ -252,4 +254,6 @@ fn a_target_that_is_gone_disables_its_schedule() {
         &situation(&policy),
         "failed gone | breaker closed with 1 | auto_disabled | alert disabled after 1 | alert failed gone",
     );
+    let left = Situation { is_active: false, ..situation(&policy) };
+    check(&gone, &left, "failed gone | breaker closed with 1 | alert failed gone");
 }

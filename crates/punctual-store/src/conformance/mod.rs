@@ -185,6 +185,7 @@ macro_rules! behaviours {
                 reports_of_one_batch_see_each_other,
                 a_breaker_opens_and_is_closed_by_hand,
                 failing_too_often_disables_the_schedule,
+                a_deleted_schedule_is_not_disabled,
                 an_end_brings_about_chained_runs,
                 a_paused_follower_is_skipped_and_a_deleted_one_is_left_out,
                 a_schedule_without_further_ticks_is_exhausted,

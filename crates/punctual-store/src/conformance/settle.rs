@@ -193,6 +193,23 @@ pub async fn failing_too_often_disables_the_schedule<B: Backend>(backend: &B) {
     assert_eq!(stage.events("schedule.left_active").await.len(), 1);
 }
 
+/// What still runs when its schedule is deleted, and fails, does not disable it: no tick comes of that after the deletion.
+pub async fn a_deleted_schedule_is_not_disabled<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").policy(|policy| policy.max_consecutive_failures = Some(1));
+    stage.create(schedule, at("10:00:05")).await;
+    let run = stage.admit(at("10:00:20")).await[0];
+    let deletion = stage.deletion("one", at("10:00:30")).await;
+    stage.write(deletion).await;
+    let settled = stage.settle(run, Outcome::Exited { code: 1 }, at("10:00:45")).await;
+    assert_eq!(settled.settlement.expect("it counts").disabled, None);
+    assert_eq!(stage.ledger("one").await, "10:00:20 failed/exit_code");
+    let row = stage.row("one").await;
+    assert_eq!((row.state.status, row.left_at), (Status::Active, Some(at("10:00:30"))));
+    assert_eq!(row.state.cursor.decided_through, at("10:00:30"));
+    assert!(stage.events("schedule.left_active").await.is_empty());
+}
+
 /// The end of a run brings about those of its followers, once each.
 pub async fn an_end_brings_about_chained_runs<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

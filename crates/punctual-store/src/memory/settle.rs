@@ -137,8 +137,7 @@ impl Data {
         for chained in &settlement.chained {
             self.chain(chained, moment);
         }
-        let is_active = self.states.get(&schedule).is_some_and(|state| state.status.is_active());
-        if let Some(status) = settlement.disabled.as_ref().filter(|_| is_active) {
+        if let Some(status) = &settlement.disabled {
             self.leave(schedule, status, moment);
         }
         self.exhaust(schedule, now);
