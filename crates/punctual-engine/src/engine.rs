@@ -180,16 +180,22 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 }
             }
         }
-        // What is held was held for an instant of the clock as it was.
-        self.let_go().await;
-        self.membership.upset();
-        self.plan_at = Some(Timestamp::MIN);
-        self.asked_ended_at = Timestamp::MIN;
+        self.reckon_anew().await;
         // Where the database has a clock of its own, nothing is admitted by one that has just been set.
         if let Err(problem) = self.time.ask(&*self.store).await {
             self.complain(&problem, "now");
         }
         self.note(upsets).await;
+    }
+
+    /// Forgets every instant that was computed by a clock which was set since.
+    async fn reckon_anew(&mut self) {
+        // What is held was held for an instant of the clock as it was.
+        self.let_go().await;
+        self.membership.upset();
+        self.plan_at = Some(Timestamp::MIN);
+        // The next heartbeat wants to know it anyway.
+        (self.ask_ended_at, self.asked_ended_at) = (None, Timestamp::MIN);
     }
 
     /// Writes what happened to the clocks into the audit log of the installation.
@@ -212,6 +218,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             Beat::None => return,
             Beat::Renewed => {}
             Beat::Moved => self.plan_at = Some(Timestamp::MIN),
+            Beat::SetBack => self.reckon_anew().await,
             Beat::Lost => {
                 if let Err(problem) = self.join_again().await {
                     return self.complain(&problem, "join");

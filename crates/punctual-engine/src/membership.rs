@@ -88,6 +88,8 @@ pub(crate) enum Beat {
     Renewed,
     /// The lease is renewed, and the node's share is another one: what it knows of its work is not enough.
     Moved,
+    /// The lease is renewed, and the database's clock was set back: what was computed by it is computed anew.
+    SetBack,
     /// The lease is lost: nothing that this node has in hand counts any more.
     Lost,
 }
@@ -165,9 +167,10 @@ impl Membership {
                 let lasts = heartbeat.lease_until.duration_since(heartbeat.now);
                 self.lease.renew(fence, asked, lasts);
                 self.beat_at = now.saturating_add(lasts / BEATS).unwrap_or(Timestamp::MAX);
-                if let Err(problem) = time.ask(store).await {
+                let moved = time.ask(store).await.unwrap_or_else(|problem| {
                     error!(%problem, "the database does not tell its time");
-                }
+                    SignedDuration::ZERO
+                });
                 self.metrics.clock_offset.set(time.ahead());
                 self.metrics.shards_held.set(count(&heartbeat.shards));
                 let is_moved = heartbeat.shards != self.shards;
@@ -176,6 +179,11 @@ impl Membership {
                 }
                 self.shards = heartbeat.shards;
                 self.may_plan = heartbeat.may_plan;
+                // Less than a beat only puts the next one off, and the lease lasts until then.
+                if moved < -(lasts / BEATS) {
+                    self.upset();
+                    return Beat::SetBack;
+                }
                 if is_moved { Beat::Moved } else { Beat::Renewed }
             }
             Err(Error::LeaseLost) => Beat::Lost,

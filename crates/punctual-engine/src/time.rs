@@ -47,12 +47,13 @@ impl<C: Clock> Time<C> {
         &self.clock
     }
 
-    /// Asks the database for its time.
-    pub(crate) async fn ask<S: Store>(&self, store: &S) -> Result<(), Error> {
+    /// Asks the database for its time; gives back by how much the present has moved with the answer.
+    pub(crate) async fn ask<S: Store>(&self, store: &S) -> Result<SignedDuration, Error> {
         let asked = self.clock.now();
         let database = store.now().await?;
+        let believed = self.now();
         self.heard(database, asked, self.clock.now());
-        Ok(())
+        Ok(self.now().duration_since(believed))
     }
 
     /// Takes over what the database's clock showed between two moments of the node's.

@@ -52,6 +52,23 @@ fn a_clock_that_is_set_backward_fires_nothing_twice() {
 }
 
 #[test]
+fn a_node_renews_its_lease_though_the_clock_of_the_database_was_set_back() {
+    Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.start("a").await;
+        cluster.start("b").await;
+        cluster.until(at("10:01:30")).await;
+        cluster.world.step(seconds(-3_600));
+        cluster.pass(Duration::from_secs(60)).await;
+        let nodes = cluster.store.nodes().await.expect("the store answers");
+        assert_eq!(nodes.len(), 2);
+        for node in nodes {
+            let silent = cluster.now().duration_since(node.seen_at);
+            assert!(silent.abs() <= seconds(2), "{} was seen at {}", node.id, node.seen_at);
+        }
+    });
+}
+
+#[test]
 fn a_suspended_machine_catches_up_as_after_an_outage() {
     let (ledger, metrics) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
         cluster.create(cron("one", "* * * * *")).await;
