@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Pace, Plan, ScheduleKey, Window, plan};
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, PlannableBatch, Store, Whose};
@@ -15,12 +15,12 @@ use crate::lease::Lease;
 use crate::membership::Shared;
 
 /// Schedules in one planning batch, at most and at least.
-const PLANNABLE_MAX: usize = 1_000;
+const PLANNABLE_MAX: usize = 4_000;
 const PLANNABLE_MIN: usize = 20;
 
 /// About as many rows as one batch writes: so few that what is due meanwhile does not wait for it. How many schedules that
 /// is shows the batch before.
-const ROWS_GOAL: usize = 2_000;
+const ROWS_GOAL: usize = 4_000;
 
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
@@ -31,6 +31,8 @@ pub(crate) struct Planner {
     complaints: Complaints,
     /// Schedules in the next batch.
     limit: usize,
+    /// When the last batch was begun, and how long it took.
+    last: (Timestamp, SignedDuration),
 }
 
 /// What one batch of planning came to.
@@ -40,6 +42,8 @@ pub(crate) enum Planned {
     Done(Option<Timestamp>),
     /// There may be more to plan at once.
     More,
+    /// Some are left because they concern verdicts that stand.
+    Put { off: usize },
 }
 
 impl Planner {
@@ -51,7 +55,23 @@ impl Planner {
             metrics: Arc::clone(&shared.metrics),
             complaints: Complaints::default(),
             limit: PLANNABLE_MIN,
+            last: (Timestamp::MIN, SignedDuration::ZERO),
         }
+    }
+
+    /// Notes when a batch was begun and done.
+    pub(crate) fn took(&mut self, from: Timestamp, to: Timestamp) {
+        self.last = (from, to.duration_since(from));
+    }
+
+    /// When the last batch was begun.
+    pub(crate) fn planned_at(&self) -> Timestamp {
+        self.last.0
+    }
+
+    /// As long as a batch may take, by the last one.
+    pub(crate) fn takes(&self) -> SignedDuration {
+        self.last.1 * 3 / 2
     }
 
     /// Plans one batch of what wants planning at `now`.
@@ -61,12 +81,37 @@ impl Planner {
         whose: Whose,
         now: Timestamp,
     ) -> Result<Planned, Error> {
+        self.pass_some(store, whose, now, |_| true).await
+    }
+
+    /// The same, while verdicts stand that were made ahead: only what does not concern them.
+    pub(crate) async fn pass_quietly<S: Store>(
+        &mut self,
+        store: &S,
+        whose: Whose,
+        now: Timestamp,
+    ) -> Result<Planned, Error> {
+        self.pass_some(store, whose, now, |one| one.is_quiet(now)).await
+    }
+
+    async fn pass_some<S: Store>(
+        &mut self,
+        store: &S,
+        whose: Whose,
+        now: Timestamp,
+        is_wanted: impl Fn(&PlanCommit) -> bool,
+    ) -> Result<Planned, Error> {
         let batch = store.plannable(Ask { now, whose, limit: self.limit }).await?;
         self.pause_unreadable(store, &batch, now).await?;
         if batch.ready.is_empty() {
             return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
         }
-        let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
+        let mut plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
+        let count = plans.len();
+        plans.retain(is_wanted);
+        if plans.is_empty() {
+            return Ok(Planned::Put { off: count });
+        }
         let fence = self.lease.fence();
         pass(FailPoint::PlanBeforeCommit);
         let commits = self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
@@ -82,8 +127,12 @@ impl Planner {
         let rows: usize = plans.iter().map(|one| one.plan.entries.len()).sum();
         self.limit = (ROWS_GOAL * plans.len() / rows.max(1)).clamp(PLANNABLE_MIN, PLANNABLE_MAX);
         debug!(schedules = plans.len(), committed, ticks, "planned");
-        // If others were first with all of them there is nothing to repeat.
-        Ok(if committed == 0 { Planned::Done(batch.next_plan_at) } else { Planned::More })
+        Ok(match committed {
+            _ if plans.len() < count => Planned::Put { off: count - plans.len() },
+            // If others were first with all of them there is nothing to repeat.
+            0 => Planned::Done(batch.next_plan_at),
+            _ => Planned::More,
+        })
     }
 
     /// Decides schedules of which several ticks were slept through, each as one with what is not planned yet.
