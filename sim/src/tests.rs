@@ -113,12 +113,12 @@ impl Stage {
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_is_given_again_is_no_second_settlement() {
     let mut stage = Stage::open().await;
-    tokio::time::sleep(15 * MINUTE).await;
+    tokio::time::advance(15 * MINUTE).await;
     let (first, second) = (stage.join("first").await, stage.join("second").await);
     let run = stage.admit(first).await[0];
     let batch = stage.batch(first);
     assert!(stage.refuse(batch, run).await.settlement.is_some());
-    tokio::time::sleep(MINUTE).await;
+    tokio::time::advance(MINUTE).await;
     assert_eq!(stage.admit(second).await, [run]);
     assert!(stage.refuse(batch, run).await.settlement.is_some(), "it is answered as it was");
     assert_eq!(stage.broken(), [""; 0]);
@@ -127,15 +127,15 @@ async fn an_answer_that_is_given_again_is_no_second_settlement() {
 #[tokio::test(start_paused = true)]
 async fn what_was_decided_before_the_clock_was_set_back_may_end_ahead_of_it() {
     let mut stage = Stage::open().await;
-    tokio::time::sleep(20 * MINUTE).await;
+    tokio::time::advance(20 * MINUTE).await;
     stage.people.pause(stage.sketch.number);
-    tokio::time::sleep(30 * MINUTE).await;
+    tokio::time::advance(30 * MINUTE).await;
     stage.people.enable(stage.sketch.number);
     let caught_up = stage.rows().into_iter().find(|row| row.run.fire_at == stage.hub.now());
     let caught_up = caught_up.expect("one tick of the pause is to fire now").run;
     stage.step(SignedDuration::from_hours(-3));
     // So long that no node can still go by what the clock showed before.
-    tokio::time::sleep(150 * MINUTE).await;
+    tokio::time::advance(150 * MINUTE).await;
     let sketch = stage.sketch.clone();
     stage.people.edit(&sketch);
     let rows = stage.rows();

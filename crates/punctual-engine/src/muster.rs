@@ -87,7 +87,12 @@ struct Known {
 
 impl Muster {
     /// Begins anew for an instant.
-    fn begin(&mut self, at: Timestamp, (now, moment): (Timestamp, Moment), own: Whose, is_beside_ends: bool) {
+    fn begin(
+        &mut self,
+        at: Timestamp,
+        (now, moment): (Timestamp, Moment),
+        (own, is_beside_ends): (Whose, bool),
+    ) {
         let tries = if self.at == at { self.tries + 1 } else { 1 };
         // What is too large for one reading now, as it was the last time, is divided at once.
         let left = match self.known.found.div_ceil(READ_GOAL) {
@@ -261,14 +266,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             }
             // What is read before the ends of the last runs are written does not hold for long, if they are of the same
             // schedules.
-            let is_beside_ends = self.membership.has_unsettled();
-            if left > AHEAD_MIN * 10 && is_beside_ends && self.muster.awaits_ends(moment) {
+            let is_beside = self.membership.has_unsettled();
+            if left > AHEAD_MIN * 10 && is_beside && self.muster.awaits_ends(moment) {
                 return Some(now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX));
             }
             if !is_first && self.muster.tries >= TRIES_MAX {
                 return None;
             }
-            self.muster.begin(at, (now, moment), self.membership.own(), is_beside_ends);
+            self.muster.begin(at, (now, moment), (self.membership.own(), is_beside));
         }
         if self.muster.left.is_empty() {
             return None;

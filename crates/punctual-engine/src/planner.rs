@@ -81,7 +81,7 @@ impl Planner {
         whose: Whose,
         now: Timestamp,
     ) -> Result<Planned, Error> {
-        self.pass_some(store, whose, now, |_| true).await
+        self.pass_some(store, (whose, now), |_| true).await
     }
 
     /// The same, while verdicts stand that were made ahead: only what does not concern them.
@@ -91,14 +91,13 @@ impl Planner {
         whose: Whose,
         now: Timestamp,
     ) -> Result<Planned, Error> {
-        self.pass_some(store, whose, now, |one| one.is_quiet(now)).await
+        self.pass_some(store, (whose, now), |one| one.is_quiet(now)).await
     }
 
     async fn pass_some<S: Store>(
         &mut self,
         store: &S,
-        whose: Whose,
-        now: Timestamp,
+        (whose, now): (Whose, Timestamp),
         is_wanted: impl Fn(&PlanCommit) -> bool,
     ) -> Result<Planned, Error> {
         let batch = store.plannable(Ask { now, whose, limit: self.limit }).await?;

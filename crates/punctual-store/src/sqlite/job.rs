@@ -49,12 +49,9 @@ pub(super) enum Stir {
 }
 
 impl Stir {
-    /// What a job of some weight has done.
-    pub(super) fn of(weight: Weight, db: &Db, has_written: bool) -> Self {
-        let ended = db.take_ended();
-        match (weight, ended) {
-            // One that changed nothing was as good as a look.
-            _ if !has_written => Self::Nothing,
+    /// What a job of some weight has done, if it has changed something.
+    pub(super) fn of(weight: Weight, db: &Db) -> Self {
+        match (weight, db.take_ended()) {
             (Weight::Quiet, _) => Self::Nothing,
             (Weight::Ending, Some(ended)) => Self::Of(ended),
             _ => Self::Everything,

@@ -295,7 +295,10 @@ impl Loop {
     fn done(&self, job: Job, place: Place) -> (Acknowledge, Stir) {
         let before = self.db.connection.total_changes();
         let answer = (job.work)(Ok((&self.db, place)));
-        let stir = Stir::of(job.weight, &self.db, self.db.connection.total_changes() != before);
+        // One that changed nothing was as good as a look.
+        let is_any = self.db.connection.total_changes() != before;
+        let said = Stir::of(job.weight, &self.db);
+        let stir = if is_any { said } else { Stir::Nothing };
         stir.tell(&self.stirred);
         (answer, stir)
     }
