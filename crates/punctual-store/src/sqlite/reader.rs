@@ -10,6 +10,9 @@ use super::connection::{Db, doing};
 use super::sheet::Sheets;
 use crate::Error;
 
+/// Fewer starts than this are soon in their rows.
+const MANY_STARTS: u32 = 500;
+
 type Job = Box<dyn FnOnce(&Db) + Send>;
 
 /// A handle on reader threads; they end when the handle is dropped.
@@ -48,9 +51,9 @@ impl Reader {
         self.run_beside_sheets(work).await
     }
 
-    /// Whether starts are on a sheet.
-    pub(super) fn is_beside_sheets(&self) -> bool {
-        self.sheets.is_any()
+    /// Whether so many starts are on sheets that it is worth while not to wait for them.
+    pub(super) fn is_beside_many_starts(&self) -> bool {
+        self.sheets.starts() >= MANY_STARTS
     }
 
     /// The same, for what does not depend on starts that are on a sheet.

@@ -42,7 +42,7 @@ impl Store for Sqlite {
     }
 
     async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
-        if self.reader.is_beside_sheets() {
+        if self.reader.is_beside_many_starts() {
             let asked = ask.clone();
             let found = self.reader.run_beside_sheets(move |db| due::beside_sheets(db, &asked)).await?;
             if let Some(found) = found {

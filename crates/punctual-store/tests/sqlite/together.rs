@@ -134,13 +134,13 @@ async fn a_verdict_made_ahead_does_not_outlive_the_end_of_its_own_schedule() {
 async fn what_is_due_beside_starts_on_sheets_is_told_without_them() {
     let bench = Bench::new();
     let fence = bench.join("one").await;
-    for number in 0..70 {
+    for number in 0..510 {
         bench.create(&format!("s{number}"), "20 0 10 * * *", at("10:00:05")).await;
     }
     bench.create("later", "21 0 10 * * *", at("10:00:05")).await;
     bench.create("again", "20,21 0 10 * * *", at("10:00:05")).await;
     let started = bench.admissions(at("10:00:20")).await;
-    assert_eq!(started.len(), 71);
+    assert_eq!(started.len(), 511);
     bench.store.admit(bench.batch(fence, at("10:00:20")), started).await.expect("an answer");
     let none = bench.store.due(Ask::all(at("10:00:20"))).await.expect("an answer");
     assert!(none.rows.is_empty() && none.expired.is_empty());
