@@ -31,9 +31,6 @@ use crate::{Clock, Metrics, Pulse, Settings, Tuner, Tuning};
 /// How often it is asked which of the runs in hand have ended in the ledger, at most.
 const ASK_ENDED_EVERY: SignedDuration = SignedDuration::from_millis(100);
 
-/// While more is due than can be launched at once, plans wait for so long.
-const PLANS_WAIT: SignedDuration = SignedDuration::from_secs(2);
-
 /// One node's loop over a store.
 pub struct Engine<S, C, T> {
     pub(crate) store: Arc<S>,
@@ -274,14 +271,16 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         // What was judged ahead would not hold after all of it, and it is half a window early anyway.
         // And whoever plans what is held waits for it.
         let held = self.holding.as_ref().map(|holding| holding.at).filter(|at| *at > now);
-        let near = self.muster.near(now, due, self.planner.takes());
-        if let Some(at) = held.or(near.and_then(|at| self.muster.plans_wait(at, now, self.planner.takes()))) {
+        let near = self.muster.near(now, due, self.planner.rhythm.takes());
+        if let Some(at) =
+            held.or(near.and_then(|at| self.muster.plans_wait(at, now, self.planner.rhythm.takes())))
+        {
             self.plan_at = Some(at);
             return;
         }
         // Unless something waits for a plan, what is late comes first for a while.
         let is_behind = due.is_some_and(|due| due <= now) && self.plan_at != Some(Timestamp::MIN);
-        if is_behind && now.duration_since(self.planner.planned_at()) < PLANS_WAIT {
+        if is_behind && self.planner.rhythm.may_wait(now, self.planner.pace) {
             return;
         }
         let own = self.membership.own();
@@ -289,7 +288,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             Some(_) => self.planner.pass_quietly(&*self.store, own, now).await,
             None => self.planner.pass(&*self.store, own, now).await,
         };
-        self.planner.took(now, self.time.now());
+        self.planner.rhythm.note(planned.as_ref().ok().copied(), now, self.time.now());
         match planned {
             Ok(Planned::Put { off }) => {
                 debug!(schedules = off, "planned after the next instant");

@@ -22,6 +22,11 @@ const PLANNABLE_MIN: usize = 20;
 /// is shows the batch before.
 const ROWS_GOAL: usize = 4_000;
 
+/// While more is due than can be launched at once, plans wait for so long, but for no more than this part of how far ahead
+/// they are made.
+const PLANS_WAIT: SignedDuration = SignedDuration::from_secs(2);
+const PLANS_WAIT_PART: i32 = 8;
+
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
     lease: Arc<Lease>,
@@ -31,8 +36,38 @@ pub(crate) struct Planner {
     complaints: Complaints,
     /// Schedules in the next batch.
     limit: usize,
-    /// When the last batch was begun, and how long it took.
-    last: (Timestamp, SignedDuration),
+    pub(crate) rhythm: Rhythm,
+}
+
+/// When batches are made.
+#[derive(Default)]
+pub(crate) struct Rhythm {
+    /// When the last one was begun that left nothing out.
+    whole_at: Option<Timestamp>,
+    /// How long the last one took.
+    took: SignedDuration,
+}
+
+impl Rhythm {
+    /// Notes when a batch was begun and done, and what it came to, unless it failed.
+    pub(crate) fn note(&mut self, planned: Option<Planned>, from: Timestamp, to: Timestamp) {
+        self.took = to.duration_since(from);
+        if matches!(planned, Some(Planned::Done(_) | Planned::More)) {
+            self.whole_at = Some(from);
+        }
+    }
+
+    /// Whether the last batch was so lately that what is late may come first.
+    pub(crate) fn may_wait(&self, now: Timestamp, pace: Pace) -> bool {
+        // A clock that was set back says nothing about it.
+        let since = self.whole_at.map(|at| now.duration_since(at)).filter(|since| !since.is_negative());
+        since.is_some_and(|since| since < PLANS_WAIT.min(pace.lookahead / PLANS_WAIT_PART))
+    }
+
+    /// As long as a batch may take, by the last one.
+    pub(crate) fn takes(&self) -> SignedDuration {
+        self.took * 3 / 2
+    }
 }
 
 /// What one batch of planning came to.
@@ -55,23 +90,8 @@ impl Planner {
             metrics: Arc::clone(&shared.metrics),
             complaints: Complaints::default(),
             limit: PLANNABLE_MIN,
-            last: (Timestamp::MIN, SignedDuration::ZERO),
+            rhythm: Rhythm::default(),
         }
-    }
-
-    /// Notes when a batch was begun and done.
-    pub(crate) fn took(&mut self, from: Timestamp, to: Timestamp) {
-        self.last = (from, to.duration_since(from));
-    }
-
-    /// When the last batch was begun.
-    pub(crate) fn planned_at(&self) -> Timestamp {
-        self.last.0
-    }
-
-    /// As long as a batch may take, by the last one.
-    pub(crate) fn takes(&self) -> SignedDuration {
-        self.last.1 * 3 / 2
     }
 
     /// Plans one batch of what wants planning at `now`.
@@ -185,4 +205,27 @@ impl Planner {
 fn decides(plan: &Plan, now: Timestamp) -> bool {
     let has_passed = plan.entries.first().is_some_and(|entry| entry.scheduled_for <= now);
     has_passed || !(plan.closed.is_empty() && plan.refired.is_empty() && plan.ranges.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_wait_for_what_is_late_but_never_for_long() {
+        let at = |ms: i64| Timestamp::from_millisecond(1_000_000 + ms).unwrap();
+        let pace = |seconds| Pace { lookahead: SignedDuration::from_secs(seconds), ..Pace::default() };
+        let mut rhythm = Rhythm::default();
+        assert!(!rhythm.may_wait(at(0), pace(60)), "nothing was planned yet");
+        rhythm.note(Some(Planned::More), at(0), at(40));
+        assert_eq!(rhythm.takes(), SignedDuration::from_millis(60));
+        assert!(rhythm.may_wait(at(1_999), pace(60)) && !rhythm.may_wait(at(2_000), pace(60)));
+        assert!(rhythm.may_wait(at(249), pace(2)) && !rhythm.may_wait(at(250), pace(2)), "it is near");
+        assert!(!rhythm.may_wait(at(-1), pace(60)), "the clock was set back");
+        // What was put off is not planned, nor is what could not be written.
+        for planned in [Some(Planned::Put { off: 1 }), None] {
+            rhythm.note(planned, at(1_500), at(1_500));
+            assert!(!rhythm.may_wait(at(2_000), pace(60)), "{planned:?}");
+        }
+    }
 }
