@@ -100,15 +100,25 @@ impl Serving {
     }
 }
 
-/// Makes so many schedules; how each ticks is said by its number.
+/// Makes so many schedules, planned at the usual pace; how each ticks is said by its number.
 pub(crate) async fn fill<S: Store>(
     store: &S,
     count: u32,
     timing: impl Fn(u32) -> Result<Timing, Failure>,
 ) -> Result<(), Failure> {
+    fill_at(store, count, Pace::default(), timing).await
+}
+
+/// The same at another pace.
+pub(crate) async fn fill_at<S: Store>(
+    store: &S,
+    count: u32,
+    pace: Pace,
+    timing: impl Fn(u32) -> Result<Timing, Failure>,
+) -> Result<(), Failure> {
     let mut writes = Vec::with_capacity(BATCH_MAX);
     for number in 0..count {
-        writes.push(create(number, timing(number)?, Timestamp::now()));
+        writes.push(create(number, timing(number)?, Window { now: Timestamp::now(), pace }));
         if writes.len() == BATCH_MAX || number + 1 == count {
             let some = std::mem::take(&mut writes);
             let answers = store.write_schedules(Scope::Engine, some).await?;
@@ -118,12 +128,13 @@ pub(crate) async fn fill<S: Store>(
     Ok(())
 }
 
-fn create(number: u32, timing: Timing, now: Timestamp) -> ScheduleWrite {
+fn create(number: u32, timing: Timing, window: Window) -> ScheduleWrite {
+    let now = window.now;
     let mixed = u128::from(number).wrapping_add(7).wrapping_mul(0xbf58_476d_1ce4_e5b9_94d0_49bb_1331_11eb);
     let id = ScheduleId(Uuid::from_u128(mixed));
     let action = Action::Callback { task: TASK.to_owned() };
     let definition = Schedule::new(id, &format!("one-{number}"), timing, action);
-    let first = Subject::of(&definition, Cursor::starting(now)).map(|it| plan(&it, Window::at(now)));
+    let first = Subject::of(&definition, Cursor::starting(now)).map(|it| plan(&it, window));
     let write = Write::Create {
         definition: Arc::new(definition),
         status: Status::Active,

@@ -56,14 +56,17 @@ impl Starts {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// How late all of them were.
-    pub(super) fn lateness(&self) -> Lateness {
+    /// How late those of ticks before this were.
+    pub(super) fn lateness(&self, before: Timestamp) -> Lateness {
         let mut seen: HashMap<i64, usize> = HashMap::new();
         let mut sorted = Vec::new();
         for [run, tick, start] in self.notes.iter().take(self.count()) {
-            let start = start.load(Ordering::Acquire);
+            let (start, tick) = (start.load(Ordering::Acquire), tick.load(Ordering::Relaxed));
+            if tick >= before.as_microsecond() {
+                continue;
+            }
             *seen.entry(run.load(Ordering::Relaxed)).or_default() += 1;
-            sorted.push((start - tick.load(Ordering::Relaxed)) as f64 / 1e3);
+            sorted.push((start - tick) as f64 / 1e3);
         }
         sorted.sort_by(f64::total_cmp);
         Lateness { sorted, doubled: seen.values().filter(|count| **count > 1).count() }

@@ -10,7 +10,7 @@ use crate::Failure;
 use crate::options::Kind;
 use crate::report::{Sheet, Stopwatch, median};
 
-use super::ground::{Ground, cron, fill};
+use super::ground::{Ground, cron, fill_at};
 use super::options::Options;
 use super::starts::{Lateness, Starts};
 
@@ -106,12 +106,11 @@ async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Fail
     };
     let timing = |number: u32| {
         let mut timing = cron(&spec(number))?;
-        // The last instant is included, and it is another minute's or second's.
-        let end_at = Timestamp::from_second(last.as_second() - 1)?;
-        timing.bounds = Bounds { start_at: Some(first), end_at: Some(end_at), max_runs: None };
+        // They go on when nobody looks any more: a schedule that comes to its end is another thing to measure.
+        timing.bounds = Bounds { start_at: Some(first), end_at: None, max_runs: None };
         Ok(timing)
     };
-    fill(&*ground.store, size, timing).await?;
+    fill_at(&*ground.store, size, options.pace, timing).await?;
     let ticks = if per_minute { (seconds / 60) as usize } else { seconds as usize };
     let wanted = size as usize * ticks;
     let starts = Starts::new(wanted + wanted / 10);
@@ -125,5 +124,5 @@ async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Fail
     serving.stop().await?;
     ground.remove().await?;
     let cpu = rate.computed_s / rate.elapsed.as_secs_f64();
-    Ok(Measured { lateness: starts.lateness(), wanted, cpu })
+    Ok(Measured { lateness: starts.lateness(last), wanted, cpu })
 }

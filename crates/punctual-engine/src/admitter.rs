@@ -112,6 +112,11 @@ impl Mustered {
         self.ahead.admissions.len()
     }
 
+    /// The schedules they are over, in their order.
+    pub(crate) fn schedules(&self) -> Arc<Vec<ScheduleKey>> {
+        Arc::clone(&self.ahead.schedules)
+    }
+
     /// Whether something was written since that they may depend on can only be found out row by row.
     pub(crate) fn is_guarded(&self) -> bool {
         self.ahead.moment.is_any()

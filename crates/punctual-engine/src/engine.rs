@@ -12,7 +12,7 @@ use punctual_store::{
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::admitter::{Admitted, Admitter, Look};
 use crate::batch::Sender;
@@ -107,7 +107,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             // What was admitted is launched before the next batch of plans takes its time, even on a single thread.
             tokio::task::yield_now().await;
             // What had to wait for a plan is looked at after each batch of them, without a sleep.
-            self.plan().await;
+            self.plan(due).await;
             self.ask_ended().await;
             next.extend(self.hold_muster(due).await);
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
@@ -258,7 +258,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     /// Plans one batch of what comes near; what is due meanwhile comes first.
-    async fn plan(&mut self) {
+    async fn plan(&mut self, due: Option<Timestamp>) {
         let now = self.time.now();
         if !self.membership.may_plan() {
             // Others plan for it: there is nothing to wake for, and what is its to do, it does.
@@ -268,14 +268,32 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if self.plan_at.is_none_or(|plan_at| plan_at > now) {
             return;
         }
-        // What was judged ahead would not hold after it; it is half a window early anyway.
+        // What was judged ahead would not hold after all of it, and it is half a window early anyway.
         // And whoever plans what is held waits for it.
         let held = self.holding.as_ref().map(|holding| holding.at).filter(|at| *at > now);
-        if let Some(near) = self.muster.near(now).or(held) {
-            self.plan_at = Some(near);
+        let near = self.muster.near(now, due, self.planner.rhythm.takes());
+        if let Some(at) =
+            held.or(near.and_then(|at| self.muster.plans_wait(at, now, self.planner.rhythm.takes())))
+        {
+            self.plan_at = Some(at);
             return;
         }
-        match self.planner.pass(&*self.store, self.membership.own(), now).await {
+        // Unless something waits for a plan, what is late comes first for a while.
+        let is_behind = due.is_some_and(|due| due <= now) && self.plan_at != Some(Timestamp::MIN);
+        if is_behind && self.planner.rhythm.may_wait(now, self.planner.pace) {
+            return;
+        }
+        let own = self.membership.own();
+        let planned = match near {
+            Some(_) => self.planner.pass_quietly(&*self.store, own, now).await,
+            None => self.planner.pass(&*self.store, own, now).await,
+        };
+        self.planner.rhythm.note(planned.as_ref().ok().copied(), now, self.time.now());
+        match planned {
+            Ok(Planned::Put { off }) => {
+                debug!(schedules = off, "planned after the next instant");
+                self.plan_at = Some(near.unwrap_or(now));
+            }
             Ok(Planned::Done(plan_at)) => {
                 // Others, and runs that start, bring ticks nearer: it is asked again after a tick, hint or not.
                 let again_at = now.saturating_add(self.tick()).unwrap_or(Timestamp::MAX);

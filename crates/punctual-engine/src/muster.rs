@@ -4,9 +4,11 @@
 //! may depend on, and are thrown away otherwise. What is not mustered is judged at its instant.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_store::{Ask, BATCH_MAX, DueBatch, Error, Moment, SHARDS, Shards, Store, Whose};
+use punctual_plan::ScheduleKey;
+use punctual_store::{Ask, BATCH_MAX, DueBatch, DueRow, Error, Moment, SHARDS, Shards, Store, Whose};
 use tracing::debug;
 
 use crate::admitter::{CalledUp, Judged, Mustered};
@@ -43,6 +45,12 @@ const PARTS: usize = 32;
 /// others still fits.
 const READ_GOAL: usize = BATCH_MAX / 2;
 
+/// For so many instants nothing is read beside the ends of the last runs, after those were of the same schedules.
+const CROSSED_FOR: u32 = 60;
+
+/// So long before an instant nothing is planned any more, whatever a batch takes.
+const PLANNED_BEFORE: SignedDuration = SignedDuration::from_millis(100);
+
 /// What is mustered for an instant.
 #[derive(Default)]
 pub(crate) struct Muster {
@@ -50,41 +58,107 @@ pub(crate) struct Muster {
     tries: u32,
     /// When this try began.
     begun_at: Timestamp,
-    /// How long the last try took that came to its end.
-    took: SignedDuration,
     /// When what has been read so far was read.
     moment: Option<Moment>,
+    /// Whether ends were still to be written when it began.
+    is_beside_ends: bool,
     /// What is still to be read.
     left: Vec<Whose>,
     judged: Judged,
-    /// How many rows the last try found that came to its end.
-    found: usize,
     /// All of it in parts, when nothing is left to be read.
     ready: Vec<Mustered>,
+    known: Known,
+}
+
+/// What the instants before have shown.
+#[derive(Default)]
+struct Known {
+    /// How long the last try took that came to its end.
+    took: SignedDuration,
+    /// How many rows the last try found that came to its end.
+    found: usize,
+    /// The schedules of what was called up last, each part in its order.
+    called: Vec<Arc<Vec<ScheduleKey>>>,
+    /// For how many instants more ends are waited for.
+    crossed: u32,
+    /// Whether the store counts what is written, so that verdicts need no look at their rows.
+    is_counted: bool,
 }
 
 impl Muster {
     /// Begins anew for an instant.
-    fn begin(&mut self, at: Timestamp, (now, moment): (Timestamp, Moment), own: Whose) {
+    fn begin(
+        &mut self,
+        at: Timestamp,
+        (now, moment): (Timestamp, Moment),
+        (own, is_beside_ends): (Whose, bool),
+    ) {
         let tries = if self.at == at { self.tries + 1 } else { 1 };
         // What is too large for one reading now, as it was the last time, is divided at once.
-        let left = match self.found.div_ceil(READ_GOAL) {
+        let left = match self.known.found.div_ceil(READ_GOAL) {
             0 | 1 => vec![own],
             count => parts(&own, count).unwrap_or_else(|| vec![own]),
         };
-        let (found, took, moment) = (self.found, self.took, Some(moment));
-        *self = Self { at, tries, begun_at: now, took, found, moment, left, ..Self::default() };
+        self.known.is_counted = !moment.is_any();
+        let (known, moment) = (std::mem::take(&mut self.known), Some(moment));
+        *self = Self { at, tries, begun_at: now, moment, is_beside_ends, left, known, ..Self::default() };
+    }
+
+    /// Whether everything that can be read before the ends of the last runs are written would be in vain: ends of the same
+    /// schedules.
+    fn awaits_ends(&self, moment: Moment) -> bool {
+        moment.is_any() || self.known.crossed > 0
+    }
+
+    /// Gives up what is of schedules whose last runs are about to end; whether it is.
+    fn crosses(&mut self, batch: &DueBatch) -> bool {
+        let called = &self.known.called;
+        let is_called =
+            |row: &DueRow| called.iter().any(|part| part.binary_search(&row.due.schedule).is_ok());
+        if !self.is_beside_ends || !batch.rows.iter().any(is_called) {
+            return false;
+        }
+        let known = Known { crossed: CROSSED_FOR, ..std::mem::take(&mut self.known) };
+        *self = Self { at: self.at, tries: self.tries, known, ..Self::default() };
+        true
     }
 
     /// How long before its instant a try begins: twice what the last one took, but not less than so much.
     fn ahead(&self, least: SignedDuration) -> SignedDuration {
-        (self.took * 2 + AHEAD_MIN * 10).max(least).min(AHEAD)
+        (self.known.took * 2 + AHEAD_MIN * 10).max(least).min(AHEAD)
     }
 
-    /// The instant that is mustered for, if it is so near that plans can wait for it.
-    pub(crate) fn near(&self, now: Timestamp) -> Option<Timestamp> {
-        let left = self.at.duration_since(now);
-        (self.moment.is_some() && left.is_positive() && left <= self.ahead(AHEAD_BUSY)).then_some(self.at)
+    /// The instant that is mustered for, or will be before a batch of plans is written, if it is so near that plans can wait
+    /// for it.
+    pub(crate) fn near(
+        &self,
+        now: Timestamp,
+        due: Option<Timestamp>,
+        takes: SignedDuration,
+    ) -> Option<Timestamp> {
+        let (at, before) = match self.moment {
+            Some(_) => (self.at, SignedDuration::ZERO),
+            None => (due.filter(|_| self.known.is_counted && self.known.found >= READ_GOAL)?, takes),
+        };
+        let left = at.duration_since(now);
+        (left.is_positive() && left <= self.ahead(AHEAD_BUSY) + before).then_some(at)
+    }
+
+    /// Until when plans wait for a near instant: until everything is ready for it, and then, if a batch of them would not be
+    /// written well before it, until it has come.
+    pub(crate) fn plans_wait(
+        &self,
+        at: Timestamp,
+        now: Timestamp,
+        takes: SignedDuration,
+    ) -> Option<Timestamp> {
+        let is_ready = self.moment.is_some() && self.left.is_empty();
+        match at.duration_since(now) > takes + PLANNED_BEFORE {
+            true if !self.known.is_counted => Some(at),
+            true if is_ready => None,
+            true => Some(now.saturating_add(LOOK_AGAIN).unwrap_or(at).min(at)),
+            false => Some(at),
+        }
     }
 
     /// When what is ready for an instant is to be held, if it is.
@@ -98,7 +172,9 @@ impl Muster {
         if self.at > now {
             return Vec::new();
         }
-        let fresh = Self { took: self.took, found: self.found, ..Self::default() };
+        let before = std::mem::take(&mut self.known);
+        let known = Known { crossed: before.crossed.saturating_sub(1), ..before };
+        let fresh = Self { known, ..Self::default() };
         let Self { at, ready, .. } = std::mem::replace(self, fresh);
         if now.duration_since(at) <= LATE_MAX { ready } else { Vec::new() }
     }
@@ -129,11 +205,15 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if parts.is_empty() || !self.launcher.rooms(&wanted(&parts), now).is_empty() {
             return Ok(());
         }
+        self.muster.known.called = parts.iter().map(Mustered::schedules).collect();
         let (caller, mut result) = (self.admitter.caller(), Ok(()));
         for part in parts {
             match caller.call(&*self.store, caller.batch(now), part).await {
                 Ok(Some(part)) => called.push(part),
-                Ok(None) => debug!("what was judged ahead does not hold any more"),
+                Ok(None) => {
+                    debug!("what was judged ahead does not hold any more");
+                    self.muster.known.crossed = CROSSED_FOR;
+                }
                 // What was committed before it is launched all the same.
                 Err(problem) => {
                     if let Err(before) = std::mem::replace(&mut result, Err(problem)) {
@@ -179,26 +259,27 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             true => self.muster.ahead(AHEAD_GUARDED),
             false => self.muster.ahead(AHEAD_BUSY),
         };
-        let is_good = !is_first && self.muster.moment == Some(moment);
+        let is_good = !is_first && self.muster.moment.is_some_and(|read| read.lasts_until(moment));
         if !is_good {
             if left > ahead {
                 return Some(at - ahead);
             }
-            // What is read before the ends of the last runs are written does not hold for long.
-            if left > AHEAD_MIN * 10 && self.membership.has_unsettled() {
+            // What is read before the ends of the last runs are written does not hold for long, if they are of the same
+            // schedules.
+            let is_beside = self.membership.has_unsettled();
+            if left > AHEAD_MIN * 10 && is_beside && self.muster.awaits_ends(moment) {
                 return Some(now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX));
             }
             if !is_first && self.muster.tries >= TRIES_MAX {
                 return None;
             }
-            self.muster.begin(at, (now, moment), self.membership.own());
+            self.muster.begin(at, (now, moment), (self.membership.own(), is_beside));
         }
         if self.muster.left.is_empty() {
             return None;
         }
-        // A server reads two parts as quickly as one.
-        let at_once = if moment.is_any() { 2 } else { 1 };
-        let from = self.muster.left.len().saturating_sub(at_once);
+        // Two parts are read as quickly as one.
+        let from = self.muster.left.len().saturating_sub(2);
         let some = self.muster.left.split_off(from);
         for (whose, batch) in read(&*self.store, at, some).await {
             let batch = match batch {
@@ -208,13 +289,16 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                     return None;
                 }
             };
+            if self.muster.crosses(&batch) {
+                return Some(now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX));
+            }
             match parts(&whose, PARTS) {
                 Some(parts) if batch.rows.len() >= BATCH_MAX => self.muster.left.extend(parts),
                 _ => self.muster.judged.add(self.admitter.ahead(batch, &self.launcher)),
             }
         }
         if self.muster.left.is_empty() {
-            return self.make_ready(at, moment);
+            return self.make_ready(at, self.muster.moment.unwrap_or(moment));
         }
         // The next part at once, but after a look at what has come due meanwhile.
         Some(now)
@@ -223,8 +307,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Gets what was read and judged ready; gives back when it is to be held, if it is.
     fn make_ready(&mut self, at: Timestamp, moment: Moment) -> Option<Timestamp> {
         let judged = std::mem::take(&mut self.muster.judged);
-        self.muster.took = self.time.now().duration_since(self.muster.begun_at);
-        self.muster.found = judged.count();
+        self.muster.known.took = self.time.now().duration_since(self.muster.begun_at);
+        self.muster.known.found = judged.count();
         let count = match moment.is_any() {
             true if judged.count() < HELD_MIN => return None,
             true => parts_of(judged.count()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Pace, Plan, ScheduleKey, Window, plan};
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Ask, Commit, Error, PlanCommit, Plannable, PlannableBatch, Store, Whose};
@@ -15,12 +15,17 @@ use crate::lease::Lease;
 use crate::membership::Shared;
 
 /// Schedules in one planning batch, at most and at least.
-const PLANNABLE_MAX: usize = 1_000;
+const PLANNABLE_MAX: usize = 4_000;
 const PLANNABLE_MIN: usize = 20;
 
 /// About as many rows as one batch writes: so few that what is due meanwhile does not wait for it. How many schedules that
 /// is shows the batch before.
-const ROWS_GOAL: usize = 2_000;
+const ROWS_GOAL: usize = 4_000;
+
+/// While more is due than can be launched at once, plans wait for so long, but for no more than this part of how far ahead
+/// they are made.
+const PLANS_WAIT: SignedDuration = SignedDuration::from_secs(2);
+const PLANS_WAIT_PART: i32 = 8;
 
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
@@ -31,6 +36,38 @@ pub(crate) struct Planner {
     complaints: Complaints,
     /// Schedules in the next batch.
     limit: usize,
+    pub(crate) rhythm: Rhythm,
+}
+
+/// When batches are made.
+#[derive(Default)]
+pub(crate) struct Rhythm {
+    /// When the last one was begun that left nothing out.
+    whole_at: Option<Timestamp>,
+    /// How long the last one took.
+    took: SignedDuration,
+}
+
+impl Rhythm {
+    /// Notes when a batch was begun and done, and what it came to, unless it failed.
+    pub(crate) fn note(&mut self, planned: Option<Planned>, from: Timestamp, to: Timestamp) {
+        self.took = to.duration_since(from);
+        if matches!(planned, Some(Planned::Done(_) | Planned::More)) {
+            self.whole_at = Some(from);
+        }
+    }
+
+    /// Whether the last batch was so lately that what is late may come first.
+    pub(crate) fn may_wait(&self, now: Timestamp, pace: Pace) -> bool {
+        // A clock that was set back says nothing about it.
+        let since = self.whole_at.map(|at| now.duration_since(at)).filter(|since| !since.is_negative());
+        since.is_some_and(|since| since < PLANS_WAIT.min(pace.lookahead / PLANS_WAIT_PART))
+    }
+
+    /// As long as a batch may take, by the last one.
+    pub(crate) fn takes(&self) -> SignedDuration {
+        self.took * 3 / 2
+    }
 }
 
 /// What one batch of planning came to.
@@ -40,6 +77,8 @@ pub(crate) enum Planned {
     Done(Option<Timestamp>),
     /// There may be more to plan at once.
     More,
+    /// Some are left because they concern verdicts that stand.
+    Put { off: usize },
 }
 
 impl Planner {
@@ -51,6 +90,7 @@ impl Planner {
             metrics: Arc::clone(&shared.metrics),
             complaints: Complaints::default(),
             limit: PLANNABLE_MIN,
+            rhythm: Rhythm::default(),
         }
     }
 
@@ -61,12 +101,36 @@ impl Planner {
         whose: Whose,
         now: Timestamp,
     ) -> Result<Planned, Error> {
+        self.pass_some(store, (whose, now), |_| true).await
+    }
+
+    /// The same, while verdicts stand that were made ahead: only what does not concern them.
+    pub(crate) async fn pass_quietly<S: Store>(
+        &mut self,
+        store: &S,
+        whose: Whose,
+        now: Timestamp,
+    ) -> Result<Planned, Error> {
+        self.pass_some(store, (whose, now), |one| one.is_quiet(now)).await
+    }
+
+    async fn pass_some<S: Store>(
+        &mut self,
+        store: &S,
+        (whose, now): (Whose, Timestamp),
+        is_wanted: impl Fn(&PlanCommit) -> bool,
+    ) -> Result<Planned, Error> {
         let batch = store.plannable(Ask { now, whose, limit: self.limit }).await?;
         self.pause_unreadable(store, &batch, now).await?;
         if batch.ready.is_empty() {
             return Ok(Planned::Done(batch.next_plan_at.filter(|next| *next > now)));
         }
-        let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
+        let mut plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| self.plan_one(one, now)).collect();
+        let count = plans.len();
+        plans.retain(is_wanted);
+        if plans.is_empty() {
+            return Ok(Planned::Put { off: count });
+        }
         let fence = self.lease.fence();
         pass(FailPoint::PlanBeforeCommit);
         let commits = self.sender.send(fence, now, |batch| store.commit_plans(batch, plans.clone())).await?;
@@ -82,8 +146,12 @@ impl Planner {
         let rows: usize = plans.iter().map(|one| one.plan.entries.len()).sum();
         self.limit = (ROWS_GOAL * plans.len() / rows.max(1)).clamp(PLANNABLE_MIN, PLANNABLE_MAX);
         debug!(schedules = plans.len(), committed, ticks, "planned");
-        // If others were first with all of them there is nothing to repeat.
-        Ok(if committed == 0 { Planned::Done(batch.next_plan_at) } else { Planned::More })
+        Ok(match committed {
+            _ if plans.len() < count => Planned::Put { off: count - plans.len() },
+            // If others were first with all of them there is nothing to repeat.
+            0 => Planned::Done(batch.next_plan_at),
+            _ => Planned::More,
+        })
     }
 
     /// Decides schedules of which several ticks were slept through, each as one with what is not planned yet.
@@ -137,4 +205,27 @@ impl Planner {
 fn decides(plan: &Plan, now: Timestamp) -> bool {
     let has_passed = plan.entries.first().is_some_and(|entry| entry.scheduled_for <= now);
     has_passed || !(plan.closed.is_empty() && plan.refired.is_empty() && plan.ranges.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_wait_for_what_is_late_but_never_for_long() {
+        let at = |ms: i64| Timestamp::from_millisecond(1_000_000 + ms).unwrap();
+        let pace = |seconds| Pace { lookahead: SignedDuration::from_secs(seconds), ..Pace::default() };
+        let mut rhythm = Rhythm::default();
+        assert!(!rhythm.may_wait(at(0), pace(60)), "nothing was planned yet");
+        rhythm.note(Some(Planned::More), at(0), at(40));
+        assert_eq!(rhythm.takes(), SignedDuration::from_millis(60));
+        assert!(rhythm.may_wait(at(1_999), pace(60)) && !rhythm.may_wait(at(2_000), pace(60)));
+        assert!(rhythm.may_wait(at(249), pace(2)) && !rhythm.may_wait(at(250), pace(2)), "it is near");
+        assert!(!rhythm.may_wait(at(-1), pace(60)), "the clock was set back");
+        // What was put off is not planned, nor is what could not be written.
+        for planned in [Some(Planned::Put { off: 1 }), None] {
+            rhythm.note(planned, at(1_500), at(1_500));
+            assert!(!rhythm.may_wait(at(2_000), pace(60)), "{planned:?}");
+        }
+    }
 }

@@ -3,11 +3,12 @@
 //! A run is marked `running` only if it is still going a moment after its start: most programs end
 //! before that, and their two writes become one.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use punctual_plan::{Fence, Next, RunKey, Schedule, Trace};
+use punctual_plan::{Fence, Next, Outcome, RunKey, Schedule, Trace};
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{BATCH_MAX, Commit, Error, Report, Settled, Shown, Started, Store};
 use tokio::sync::{Notify, mpsc};
@@ -25,6 +26,9 @@ use crate::{Clock, Metrics};
 
 /// Runs that are still going so long after the first of them was started are marked.
 const MARK_AFTER: Duration = Duration::from_millis(100);
+
+/// From so many ends on they are written in the order of their rows.
+const ORDERED_MIN: usize = 1_000;
 
 /// Ends that are gathered before they are written, at most.
 const GATHERED_MAX: usize = 20 * BATCH_MAX;
@@ -217,7 +221,8 @@ impl<S: Store, C: Clock> Settler<S, C> {
         if gathered.ended.is_empty() {
             return;
         }
-        let ended = std::mem::take(&mut gathered.ended);
+        let mut ended = std::mem::take(&mut gathered.ended);
+        put_in_order(&mut ended);
         if let Err(error) = self.journal.lock().unwrap_or_else(PoisonError::into_inner).flush() {
             // Only a crash before the settlement makes this matter: the runs would then be in doubt.
             warn!(%error, runs = ended.len(), "the launch journal cannot be written");
@@ -289,6 +294,19 @@ fn status_of(end: &Settled) -> &'static str {
 }
 
 /// One line per decision over an end.
+/// Puts the ends of a herd into the order of their rows, so that those which lie together are written together. Where one end
+/// could count before or after another, they stay as they came.
+fn put_in_order(ended: &mut [Ended]) {
+    let is_good = |one: &Ended| one.report.outcome == Outcome::Succeeded;
+    if ended.len() < ORDERED_MIN || !ended.iter().all(is_good) {
+        return;
+    }
+    let mut schedules = HashSet::with_capacity(ended.len());
+    if ended.iter().all(|one| schedules.insert(one.definition.id)) {
+        ended.sort_unstable_by_key(|one| one.report.run);
+    }
+}
+
 fn tell(ended: &Ended, end: &Settled) {
     let (run, schedule, tick) = (ended.report.run, &*ended.definition.name, ended.scheduled_for);
     let Some(settlement) = end.settlement.as_ref().filter(|_| end.commit == Commit::Done) else {

@@ -220,7 +220,7 @@ async fn two_nodes_may_migrate_at_once() {
     let client = connect(&url).await;
     client.batch_execute("INSERT INTO migrations VALUES (99, 'later', '', 0)").await.unwrap();
     let refused = open().await.err().expect("a newer schema is refused");
-    assert!(matches!(refused, Error::Newer { found: 99, known: 3 }), "{refused}");
+    assert!(matches!(refused, Error::Newer { found: 99, known: 2 }), "{refused}");
     client
         .batch_execute("DELETE FROM migrations WHERE version = 99; UPDATE migrations SET checksum = ''")
         .await

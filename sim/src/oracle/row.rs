@@ -130,12 +130,14 @@ impl Oracle {
             self.complain(moment, format!("4: {} was {before} and is {now}", run.key));
         }
         let attempt = match run.state {
-            RunState::Enqueued { attempt, .. } | RunState::Running { attempt, .. } => Some(attempt),
+            RunState::Enqueued { attempt, since } | RunState::Running { attempt, since, .. } => {
+                Some((attempt, since))
+            }
             _ => None,
         };
-        let is_start = attempt.is_some_and(|attempt| attempt > seen.attempt);
-        if let Some(attempt) = attempt.filter(|_| is_start) {
-            (seen.attempt, seen.started) = (attempt, Some(moment.db));
+        if let Some((attempt, since)) = attempt.filter(|(attempt, _)| *attempt > seen.attempt) {
+            // Whoever has not heard yet that the clock was set back starts it by the old one.
+            (seen.attempt, seen.started) = (attempt, Some(moment.db.max(since)));
             self.started(moment, &mut seen, run);
         }
         seen.status = now;

@@ -89,7 +89,8 @@ impl Load {
     pub(super) fn begin(&self, database: Database) -> Result<(), Failure> {
         let words = Words { starts: &self.starts, port: self.receiver.port };
         let herd = match database {
-            Database::Sqlite => herd("p-10-7", "NOTE", HERD_SQLITE),
+            // They last so long that their starts are put into their rows before their ends are written.
+            Database::Sqlite => herd("p-10-7", "SHORT", HERD_SQLITE),
             Database::Postgres => herd("m-10-7", "MESSAGE", HERD_POSTGRES),
         };
         let all = KINDS.iter().map(|kind| (*kind).to_owned()).chain(herd);

@@ -72,6 +72,13 @@ struct Everything {
     changed: Notify,
 }
 
+impl Everything {
+    /// The present: each change begins another one.
+    fn moment(&self) -> Moment {
+        Moment { stirred: self.changes.load(Ordering::SeqCst), ends: 0 }
+    }
+}
+
 impl Clone for Memory {
     fn clone(&self) -> Self {
         let seen = AtomicU64::new(self.shared.changes.load(Ordering::SeqCst));
@@ -187,12 +194,12 @@ impl Store for Memory {
     }
 
     async fn moment(&self) -> Option<Moment> {
-        Some(Moment(self.shared.changes.load(Ordering::SeqCst)))
+        Some(self.shared.moment())
     }
 
     async fn admit_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
         self.write("admitting runs", |data| {
-            let is_same = Moment(self.shared.changes.load(Ordering::SeqCst)) == ahead.moment;
+            let is_same = ahead.moment.lasts_until(self.shared.moment());
             if !is_same && !data.is_answered(batch) {
                 return Ok(None);
             }

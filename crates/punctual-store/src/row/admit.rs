@@ -152,13 +152,17 @@ pub struct Ahead {
     pub admissions: Arc<Vec<AdmitCommit>>,
     /// Those that are plain starts, each with its place among them.
     pub(crate) plain: Arc<Vec<(usize, PlainStart)>>,
+    /// The schedules they are over, in their order.
+    pub schedules: Arc<Vec<ScheduleKey>>,
 }
 
 impl Ahead {
     /// Looks through verdicts for plain starts.
     pub fn new(moment: Moment, admissions: Vec<AdmitCommit>) -> Self {
         let plain = Arc::new(plain_starts(&admissions));
-        Self { moment, admissions: Arc::new(admissions), plain }
+        let mut schedules: Vec<ScheduleKey> = admissions.iter().map(|one| one.admission.schedule).collect();
+        schedules.sort_unstable();
+        Self { moment, admissions: Arc::new(admissions), plain, schedules: Arc::new(schedules) }
     }
 }
 
@@ -230,17 +234,27 @@ impl Footing {
 }
 
 /// Until something is written that a verdict over a due row may depend on, it is the same moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Moment(pub(crate) u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    /// How often something was written that any verdict may depend on.
+    pub(crate) stirred: u64,
+    /// How often runs ended on which nothing but the verdicts over their own schedules depends.
+    pub(crate) ends: u64,
+}
 
 impl Moment {
     /// The only moment of a store that several write into: what was written since is found out row by row, when verdicts
     /// are carried out.
-    pub(crate) const ANY: Self = Self(u64::MAX);
+    pub(crate) const ANY: Self = Self { stirred: u64::MAX, ends: 0 };
 
     /// Whether what was read at it may have changed without another moment having come.
     pub fn is_any(self) -> bool {
-        self == Self::ANY
+        self.stirred == Self::ANY.stirred
+    }
+
+    /// Whether what was read at it still holds at another one, but for schedules of which runs have ended since.
+    pub fn lasts_until(self, other: Self) -> bool {
+        self.stirred == other.stirred
     }
 }
 

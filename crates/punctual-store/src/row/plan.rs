@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Cursor, LateRow, OrgKey, Plan, Reason, Schedule, ScheduleKey, State, Subject};
 use punctual_time::Timing;
 
@@ -102,6 +102,23 @@ pub struct PlanCommit {
     pub from: Cursor,
     /// What shall be written.
     pub plan: Plan,
+}
+
+/// Nobody judges rows longer before their instant than this.
+const VERDICTS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
+
+impl PlanCommit {
+    /// Whether it does nothing but add ticks to come, and hangs on no other row.
+    pub(crate) fn is_plain(&self) -> bool {
+        let Plan { closed, refired, is_hanging, next_tick, .. } = &self.plan;
+        closed.is_empty() && refired.is_empty() && !is_hanging && next_tick.is_some()
+    }
+
+    /// Whether it does nothing that concerns a verdict: ticks to come are further off than verdicts are made ahead.
+    pub fn is_quiet(&self, now: Timestamp) -> bool {
+        let near = now.saturating_add(VERDICTS_AHEAD).unwrap_or(Timestamp::MAX);
+        self.is_plain() && self.plan.entries.iter().all(|entry| entry.fire_at > near)
+    }
 }
 
 /// Whether a guarded write took effect.

@@ -15,13 +15,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// From a share of the database's size on the log is moved, without disturbing anybody: a page that is written again
 /// and again meanwhile is moved once. Never before the lower of these sizes, always from the upper one on.
-const LOG_BYTES_SOFT: (u64, u64) = (4 << 20, 64 << 20);
+const LOG_BYTES_SOFT: (u64, u64) = (4 << 20, 384 << 20);
 
 /// That share, as a divisor.
-const LOG_SHARE: u64 = 8;
+const LOG_SHARE: u64 = 4;
 
 /// From this size on the log begins anew: the writer waits for what is left of it.
-const LOG_BYTES_HARD: u64 = 384 << 20;
+const LOG_BYTES_HARD: u64 = 768 << 20;
 
 /// How often what is left is moved beforehand, while others write: what they write meanwhile is less each time, and the
 /// writer waits only for the last of it.

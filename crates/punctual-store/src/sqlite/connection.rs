@@ -14,6 +14,7 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OpenFlags, OptionalExtens
 use super::clock::Clock;
 use super::decode::column;
 use super::sheet::Sheets;
+use super::stirred::Ended;
 use super::{Access, sql};
 use crate::cache::{Definitions, Known, Stamp};
 use crate::definition::Definition;
@@ -163,12 +164,32 @@ pub(super) struct Db {
     stamps: RefCell<Option<HashMap<i64, Stamp>>>,
     /// Starts that are committed and not in their rows yet.
     pub(super) sheets: Arc<Sheets>,
+    /// What the present work has said that it ended.
+    ended: RefCell<Option<Ended>>,
 }
 
 impl Db {
     pub(super) fn new(connection: Connection, definitions: &Arc<Definitions>, clock: &Clock) -> Self {
         let (definitions, clock) = (Arc::clone(definitions), clock.clone());
-        Self { connection, definitions, clock, stamps: RefCell::default(), sheets: Arc::default() }
+        Self {
+            connection,
+            definitions,
+            clock,
+            stamps: RefCell::default(),
+            sheets: Arc::default(),
+            ended: RefCell::default(),
+        }
+    }
+
+    /// Says that what is being written ends runs of these schedules and does nothing else that a verdict depends on.
+    pub(super) fn has_ended(&self, mut schedules: Vec<ScheduleKey>) {
+        schedules.sort_unstable();
+        self.ended.replace(Some(schedules.into()));
+    }
+
+    /// Takes what was said.
+    pub(super) fn take_ended(&self) -> Option<Ended> {
+        self.ended.take()
     }
 
     /// The present.

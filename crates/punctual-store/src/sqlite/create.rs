@@ -90,9 +90,10 @@ impl Writing<'_> {
             let (definition, shard) = (new.definition, new.text.shard);
             let place = Place { org: *org, schedule: *schedule, version: definition.version, shard };
             if let Some(plan) = new.plan {
-                self.plans.at(new.write.now).write(place, definition, plan)?;
+                self.plans.at(new.write.now).add(place, definition, plan)?;
             }
         }
+        self.plans.write_ticks()?;
         let mut event = self.db.prepare(sql!("insert_audit"))?;
         for Made { new, org, schedule } in &made {
             let about = About { actor: self.actor(), ..About::schedule(*org, *schedule, new.write.now) };

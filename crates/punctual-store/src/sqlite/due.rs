@@ -11,7 +11,7 @@ use super::decode::{column, instant, is_null, named, reason, status, tick, trace
 use super::node::added;
 use super::plan::cut_of;
 use super::world::{Gathering, Known};
-use super::{shard_list, sql};
+use super::{shard_list, sheet, sql};
 use crate::{Ask, DueBatch, DueRow, Error, Expired, Illegible, Launchable};
 
 /// Due rows that are looked through for those of other orgs than the one that has most: so many times what is asked for,
@@ -21,9 +21,37 @@ const FAIR_ROWS_MIN: i64 = 1_000;
 
 /// Rows whose instant has come, and when the next one is due.
 pub(super) fn due(db: &Db, ask: &Ask) -> Result<DueBatch, Error> {
+    judged_by(db, ask, fair_rows(db, ask)?)
+}
+
+/// The same while starts are on sheets, whose rows say nothing of it: they are left out. None if a verdict over another row
+/// may depend on one of them.
+pub(super) fn beside_sheets(db: &Db, ask: &Ask) -> Result<Option<DueBatch>, Error> {
+    let folded = sheet::all(db)?;
+    if folded.is_empty() {
+        return due(db, ask).map(Some);
+    }
+    let (runs, schedules): (HashSet<RunKey>, HashSet<ScheduleKey>) =
+        folded.iter().map(|start| (start.run(), start.schedule())).unzip();
+    let (found, unreadable) = rows_in_turn(db, ask, &runs)?;
+    let mut ties = HashMap::new();
+    for row in &found {
+        let is_tied = match ties.get(&row.org) {
+            Some(known) => *known,
+            None => db.value(sql!("is_any_tie"), [row.org.0])?.unwrap_or(true),
+        };
+        ties.insert(row.org, is_tied);
+        if is_tied || schedules.contains(&row.schedule) {
+            return Ok(None);
+        }
+    }
+    judged_by(db, ask, (found, unreadable)).map(Some)
+}
+
+/// Rows with what their verdicts and launches need.
+fn judged_by(db: &Db, ask: &Ask, (found, mut unreadable): Sorted) -> Result<DueBatch, Error> {
     let cut = cut_of(ask).as_microsecond();
     let shards = shard_list(&ask.whose);
-    let (found, mut unreadable) = fair_rows(db, ask)?;
     // Rows beyond a full batch are due as well: look again at once.
     let next_look_at = if found.len() + unreadable.len() >= ask.limit {
         Some(ask.now)
@@ -80,12 +108,21 @@ fn fair_rows(db: &Db, ask: &Ask) -> Result<Sorted, Error> {
         let (found, unreadable) = sorted(found);
         return Ok((in_turn(found, |row| row.org), unreadable));
     }
-    let looked_through = wanted.saturating_mul(FAIR_TIMES).max(FAIR_ROWS_MIN);
+    rows_in_turn(db, ask, &HashSet::new())
+}
+
+/// Due rows of all orgs in turn, as far as they are looked through, without some.
+fn rows_in_turn(db: &Db, ask: &Ask, but: &HashSet<RunKey>) -> Result<Sorted, Error> {
+    let (cut, shards) = (cut_of(ask).as_microsecond(), shard_list(&ask.whose));
+    let (first_shard, last_shard) = ask.whose.shard_bounds().into_inner();
+    let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let looked_through = count(ask.limit).saturating_mul(FAIR_TIMES).max(FAIR_ROWS_MIN) + count(but.len());
     let bounds = params![cut, shards, looked_through, first_shard, last_shard];
-    let heads =
+    let mut heads =
         db.rows(sql!("due_heads"), bounds, |row| Ok((RunKey(column(row, 0)?), OrgKey(column(row, 1)?))))?;
+    heads.retain(|(run, _)| !but.contains(run));
     let mut one = db.prepare(sql!("due_row"))?;
-    let chosen = in_turn(heads, |(_, org)| *org).into_iter().take(limit);
+    let chosen = in_turn(heads, |(_, org)| *org).into_iter().take(ask.limit);
     let found: Result<Vec<_>, Error> =
         chosen.filter_map(|(run, _)| first(&mut one, [run.0], try_found).transpose()).collect();
     let (found, unreadable) = sorted(found?);

@@ -1,9 +1,12 @@
 //! Jobs of the writer: work inside a transaction that takes nothing else with it when it fails, and its answer after the
 //! commit.
 
+use std::sync::Arc;
+
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::connection::{Db, doing};
+use super::stirred::{Ended, Stirred};
 use crate::Error;
 
 /// Answers a job: with the error of the commit, or with the job's own result.
@@ -29,10 +32,40 @@ pub(super) enum Sheets {
 }
 
 /// Whether a job may change what verdicts over due rows depend on.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weight {
     Quiet,
+    /// It tells the schedules of which it has ended runs, if it did nothing else: see [`Db::has_ended`].
+    Ending,
     Stirring,
+}
+
+/// What a job has changed of what verdicts over due rows depend on.
+pub(super) enum Stir {
+    Nothing,
+    /// What concerns these schedules alone.
+    Of(Ended),
+    Everything,
+}
+
+impl Stir {
+    /// What a job of some weight has done, if it has changed something.
+    pub(super) fn of(weight: Weight, db: &Db) -> Self {
+        match (weight, db.take_ended()) {
+            (Weight::Quiet, _) => Self::Nothing,
+            (Weight::Ending, Some(ended)) => Self::Of(ended),
+            _ => Self::Everything,
+        }
+    }
+
+    /// Tells it to those who made verdicts before.
+    pub(super) fn tell(&self, stirred: &Stirred) {
+        match self {
+            Self::Nothing => {}
+            Self::Of(ended) => stirred.ended(Arc::clone(ended)),
+            Self::Everything => stirred.stir(),
+        }
+    }
 }
 
 /// A job on its way to the thread.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
 
 use super::connection::doing;
@@ -24,6 +24,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 2, name: "trace", text: include_str!("../../migrations/sqlite/0002_trace.sql") },
     Migration { version: 3, name: "sheets", text: include_str!("../../migrations/sqlite/0003_sheets.sql") },
 ];
+
+/// Indexes that are in another order than the migrations made them in. That is no part of the schema: an earlier program serves
+/// the file as well.
+const INDEXES: &str = include_str!("../../migrations/sqlite/indexes.sql");
 
 /// Applies what is missing; an existing database is copied beside itself first.
 pub(super) fn run(connection: &mut Connection, path: &Path, steps: &[Migration]) -> Result<(), Error> {
@@ -48,11 +52,22 @@ pub(super) fn run(connection: &mut Connection, path: &Path, steps: &[Migration])
         apply(&transaction, migration)?;
         pass(FailPoint::MigrateStep);
     }
+    arrange(&transaction)?;
     let tz = punctual_time::tz_version();
     transaction.execute(sql!("insert_tz"), [tz]).map_err(doing("creating the schema"))?;
     transaction.execute(sql!("insert_installation"), [tz]).map_err(doing("creating the schema"))?;
     pass(FailPoint::MigrateBeforeCommit);
     transaction.commit().map_err(doing("committing the migration"))
+}
+
+/// Puts indexes into their order, if they are not; whoever serves the file does it once.
+pub(super) fn arrange(connection: &Connection) -> Result<(), Error> {
+    let is_arranged = connection.query_row(sql!("is_arranged"), [], |row| row.get(0));
+    // A schema of a test has no such index, and needs none.
+    match is_arranged.optional().map_err(doing("reading the schema"))? {
+        Some(false) => connection.execute_batch(INDEXES).map_err(doing("arranging the indexes")),
+        _ => Ok(()),
+    }
 }
 
 /// The newest migration that was applied; checks that the known ones were applied as they are here.

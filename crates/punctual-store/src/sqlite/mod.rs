@@ -1,4 +1,4 @@
-//! The ledger in one SQLite file: one writer thread with group commit, two reader threads.
+//! The ledger in one SQLite file: one writer thread with group commit, and reader threads.
 //!
 //! Start with [`Sqlite::open`]; each step of a tick's life has its file, and its statements are the
 //! `.sql` files of the same verbs. `store` is the trait, call by call.
@@ -36,6 +36,7 @@ mod runs;
 mod schedules;
 mod settle;
 mod sheet;
+mod stirred;
 mod store;
 mod whole;
 mod world;
@@ -118,16 +119,22 @@ impl Sqlite {
         sheet::unfold_left(&db)?;
         let checkpointer = match access {
             Access::Serve => {
+                migrate::arrange(&db.connection)?;
                 db.change(sql!("leave_all"), [db.now().as_microsecond()])?;
                 Some(Checkpointer::start(path)?)
             }
             Access::Visit => None,
         };
+        let readable = || Ok::<Db, Error>(with(connection::readable(path, access)?).with_sheets(&sheets));
+        // Who visits asks one thing after the other.
+        let second = if access == Access::Serve { Some(readable()?) } else { None };
+        let reader = Reader::start(&sheets, [readable()?].into_iter().chain(second));
+        let lister = Reader::start(&sheets, [readable()?]);
         Ok(Self {
             path: path.to_owned(),
             writer: Writer::start(db, sheet::unfold_all),
-            reader: Reader::start(with(connection::readable(path, access)?).with_sheets(&sheets)),
-            lister: Reader::start(with(connection::readable(path, access)?).with_sheets(&sheets)),
+            reader,
+            lister,
             definitions: Arc::clone(&definitions),
             clock: clock.clone(),
             orgs: Orgs::default(),

@@ -61,6 +61,11 @@ impl<'a> Waker<'a> {
         Ok(Self { db, now, is_any })
     }
 
+    /// Whether a row may be waiting.
+    pub(super) fn is_any(&self) -> bool {
+        self.is_any
+    }
+
     /// A row has begun to wait.
     pub(super) fn expect(&mut self) {
         self.is_any = true;

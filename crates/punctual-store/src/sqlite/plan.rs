@@ -1,5 +1,7 @@
 //! Plans go into the ledger: cursor, entries, ranges and audit events in one transaction.
 
+use std::collections::HashSet;
+
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
     Anchors, Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, LateRow, Noted, OrgKey, Origin, Plan, Range,
@@ -12,12 +14,22 @@ use super::audit::{About, record_event};
 use super::connection::{Db, execute};
 use super::decode::{column, instant, maybe_instant, reason, tick};
 use super::open::{End, Waker, close, exhaust, go_on};
+use super::sheet::{self, Folded};
 use super::{batch, org_of, shard_list, sql};
 use crate::stored::shard_of;
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Scope, Whose};
 
-/// Nobody judges rows longer before their instant than this.
-const VERDICTS_AHEAD: SignedDuration = SignedDuration::from_secs(10);
+/// From so many schedules on that want planning at once, their neighbours are planned with them.
+const SWEPT_MIN: usize = 200;
+
+/// Neighbours are looked for among so many times the schedules that are wanted.
+const SWEPT_TIMES: i64 = 4;
+
+/// Nobody is planned before it is time while another has been waiting for this long.
+const SWEPT_LATE_MAX: SignedDuration = SignedDuration::from_secs(10);
+
+/// From so many schedules on it is found out at once whether something of them is late.
+const LOOKED_FOR_ALL_MIN: usize = 20;
 
 /// Schedules that want planning, with their late rows.
 pub(super) fn plannable(db: &Db, ask: &Ask) -> Result<PlannableBatch, Error> {
@@ -25,14 +37,34 @@ pub(super) fn plannable(db: &Db, ask: &Ask) -> Result<PlannableBatch, Error> {
     let shards = shard_list(&ask.whose);
     let limit = i64::try_from(ask.limit).unwrap_or(i64::MAX);
     let mut found = db.rows(sql!("plannable"), params![cut, shards, limit], read_state)?;
-    // Of those that want it together the older schedule comes first.
-    found.sort_unstable_by_key(|state| (state.plan_at, state.schedule));
     let next_plan_at = if found.len() >= ask.limit {
         Some(ask.now)
     } else {
         db.first(sql!("next_plan"), params![cut, shards], |row| instant(row, 0))?
     };
-    Ok(PlannableBatch { next_plan_at, ..read_all(db, found, ask.now)? })
+    if let Some(swept) = swept(db, ask, &found)? {
+        found = swept;
+    }
+    // Of neighbours that are not late themselves what is late is decided when it is time.
+    let is_wanted =
+        |state: &StateRow, one: &Plannable| state.plan_at <= ask.now.as_microsecond() || one.late.is_empty();
+    Ok(PlannableBatch { next_plan_at, ..read_all(db, found, ask.now, is_wanted)? })
+}
+
+/// Where many schedules want planning at once: the neighbours, by key, of the one that waits longest, as far as they have a tick in
+/// the window already. They share its pages, and will want planning together again.
+fn swept(db: &Db, ask: &Ask, urgent: &[StateRow]) -> Result<Option<Vec<StateRow>>, Error> {
+    let Some(first) = urgent.first().filter(|_| urgent.len() >= ask.limit.max(SWEPT_MIN)) else {
+        return Ok(None);
+    };
+    let (now, limit) = (ask.now.as_microsecond(), i64::try_from(ask.limit).unwrap_or(i64::MAX));
+    if matches!(ask.whose, Whose::Late(_)) || now - first.plan_at > SWEPT_LATE_MAX.as_micros() as i64 {
+        return Ok(None);
+    }
+    let beyond = first.schedule.0.saturating_add(limit.saturating_mul(SWEPT_TIMES));
+    let row = params![now, shard_list(&ask.whose), limit, first.schedule.0, beyond];
+    let found = db.rows(sql!("plannable_beside"), row, read_state)?;
+    Ok((found.len() >= ask.limit / 2).then_some(found))
 }
 
 /// These schedules, as far as they are active, with their late rows.
@@ -40,7 +72,7 @@ pub(super) fn decidable(db: &Db, now: Timestamp, schedules: &[ScheduleKey]) -> R
     let keys: Vec<i64> = schedules.iter().map(|schedule| schedule.0).collect();
     let keys = serde_json::Value::from(keys).to_string();
     let found = db.rows(sql!("decidable"), params![keys], read_state)?;
-    read_all(db, found, now)
+    read_all(db, found, now, |_, _| true)
 }
 
 /// How many schedules should have been planned and are not.
@@ -49,13 +81,48 @@ pub(super) fn unplanned(db: &Db, scope: &Scope, now: Timestamp) -> Result<u64, E
     Ok(db.value(sql!("unplanned"), row)?.unwrap_or_default())
 }
 
-fn read_all(db: &Db, found: Vec<StateRow>, now: Timestamp) -> Result<PlannableBatch, Error> {
+/// Which schedules may have armed rows whose instant has passed.
+enum Late {
+    Any,
+    /// Those alone whose last starts are on sheets.
+    Only(HashSet<ScheduleKey>),
+}
+
+impl Late {
+    /// Nearly always nothing is late that is not on a sheet: one look at what is due tells it for all schedules.
+    fn look(db: &Db, now: Timestamp) -> Result<Self, Error> {
+        let folded = sheet::all(db)?;
+        let runs: HashSet<RunKey> = folded.iter().map(Folded::run).collect();
+        let more = i64::try_from(runs.len()).unwrap_or(i64::MAX).saturating_add(1);
+        let due = db
+            .rows(sql!("due_keys"), params![now.as_microsecond(), more], |row| Ok(RunKey(column(row, 0)?)))?;
+        Ok(match due.iter().all(|run| runs.contains(run)) {
+            true => Self::Only(folded.iter().map(Folded::schedule).collect()),
+            false => Self::Any,
+        })
+    }
+
+    fn may_be(&self, schedule: ScheduleKey) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Only(some) => some.contains(&schedule),
+        }
+    }
+}
+
+fn read_all(
+    db: &Db,
+    found: Vec<StateRow>,
+    now: Timestamp,
+    is_wanted: impl Fn(&StateRow, &Plannable) -> bool,
+) -> Result<PlannableBatch, Error> {
+    let late = if found.len() < LOOKED_FOR_ALL_MIN { Late::Any } else { Late::look(db, now)? };
     let mut batch = PlannableBatch { ready: Vec::with_capacity(found.len()), ..PlannableBatch::default() };
     for state in found {
-        match ready(db, &state, now) {
-            Ok(Some(schedule)) => batch.ready.push(schedule),
+        match ready(db, &state, now, &late) {
+            Ok(Some(schedule)) if is_wanted(&state, &schedule) => batch.ready.push(schedule),
             // One that only follows others has nothing to plan.
-            Ok(None) => {}
+            Ok(_) => {}
             Err(error @ Error::Corrupt { .. }) => batch.unreadable.push((state.schedule, error)),
             Err(error) => return Err(error),
         }
@@ -96,12 +163,15 @@ fn read_state(row: &Row<'_>) -> Result<StateRow, Error> {
     })
 }
 
-fn ready(db: &Db, state: &StateRow, now: Timestamp) -> Result<Option<Plannable>, Error> {
+fn ready(db: &Db, state: &StateRow, now: Timestamp, late: &Late) -> Result<Option<Plannable>, Error> {
     let definition = db.definition(state.schedule, state.version)?;
     let Some(mut timing) = definition.when.timing().cloned() else { return Ok(None) };
     timing.runs = state.admitted;
     timing.last = state.anchors.last(timing.anchor);
-    let late = late_rows(db, state, &definition, now)?;
+    let late = match late.may_be(state.schedule) {
+        true => late_rows(db, state, &definition, now)?,
+        false => Vec::new(),
+    };
     let outstanding = outstanding(db, state.schedule, &timing)?;
     let StateRow { schedule, org, cursor, hung_until, .. } = *state;
     Ok(Some(Plannable { schedule, org, definition, timing, cursor, late, outstanding, hung_until }))
@@ -146,19 +216,11 @@ pub(super) fn commit(db: &Db, head: Batch, plans: &[PlanCommit]) -> Result<Vec<C
     batch::once(db, head, || {
         let mut cursor = db.prepare(sql!("move_cursor"))?;
         let mut writer = PlanWriter::new(db, head.now)?;
-        plans.iter().map(|one| commit_one(&mut cursor, &mut writer, one)).collect()
+        let commits =
+            plans.iter().map(|one| commit_one(&mut cursor, &mut writer, one)).collect::<Result<_, _>>()?;
+        writer.write_ticks()?;
+        Ok(commits)
     })
-}
-
-/// Whether a plan does nothing but add ticks to come, and hangs on no other row.
-pub(super) fn is_plain(plan: &Plan) -> bool {
-    plan.closed.is_empty() && plan.refired.is_empty() && !plan.is_hanging && plan.next_tick.is_some()
-}
-
-/// Whether all ticks that a plan adds are further off than verdicts are made ahead.
-pub(super) fn is_far(plan: &Plan, now: Timestamp) -> bool {
-    let near = now.saturating_add(VERDICTS_AHEAD).unwrap_or(Timestamp::MAX);
-    plan.entries.iter().all(|entry| entry.fire_at > near)
 }
 
 fn commit_one(
@@ -180,7 +242,11 @@ fn commit_one(
     if execute(cursor, row)? == 0 {
         return Ok(Commit::Stale);
     }
-    writer.write(Place::of(one.org, one.schedule, &one.definition), &one.definition, plan)?;
+    let place = Place::of(one.org, one.schedule, &one.definition);
+    if one.is_plain() {
+        return writer.add(place, &one.definition, plan).map(|()| Commit::Done);
+    }
+    writer.write(place, &one.definition, plan)?;
     // A plan that ended the row on which the next tick hung has yet to find that tick.
     if !plan.closed.is_empty() || is_free(writer.db, one.schedule, &one.definition, plan)? {
         go_on(writer.db, one.org, one.schedule, writer.now)?;
@@ -224,13 +290,23 @@ pub(super) struct PlanWriter<'a> {
     pub(super) now: Timestamp,
     tz: i64,
     tick: CachedStatement<'a>,
+    /// Ticks to come that are not written yet.
+    ticks: Vec<(Place, Tick)>,
     pub(super) waker: Waker<'a>,
+}
+
+/// A tick to come: in seconds, and when it fires in microseconds.
+#[derive(Clone, Copy)]
+struct Tick {
+    second: i64,
+    fire_at: i64,
 }
 
 impl<'a> PlanWriter<'a> {
     pub(super) fn new(db: &'a Db, now: Timestamp) -> Result<Self, Error> {
         let tz = db.value(sql!("installation_tz"), [])?.unwrap_or_default();
-        Ok(Self { db, now, tz, tick: db.prepare(sql!("insert_tick"))?, waker: Waker::new(db, now)? })
+        let (tick, waker) = (db.prepare(sql!("insert_tick"))?, Waker::new(db, now)?);
+        Ok(Self { db, now, tz, tick, ticks: Vec::new(), waker })
     }
 
     /// The same, at another instant.
@@ -242,6 +318,22 @@ impl<'a> PlanWriter<'a> {
 
     /// Writes everything of a plan but its cursor.
     pub(super) fn write(&mut self, at: Place, definition: &Schedule, plan: &Plan) -> Result<(), Error> {
+        self.add(at, definition, plan)?;
+        self.write_ticks()
+    }
+
+    /// Writes the ticks of all plans that were added, in the order of their instants: what is due together lies together.
+    pub(super) fn write_ticks(&mut self) -> Result<(), Error> {
+        self.ticks.sort_by_key(|(_, tick)| tick.second);
+        for (at, Tick { second, fire_at }) in self.ticks.drain(..) {
+            let row = params![second, at.org.0, at.schedule.0, at.shard, fire_at, at.version, self.tz];
+            execute(&mut self.tick, row)?;
+        }
+        Ok(())
+    }
+
+    /// The same, but for its ticks to come, which are left to [`Self::write_ticks`].
+    pub(super) fn add(&mut self, at: Place, definition: &Schedule, plan: &Plan) -> Result<(), Error> {
         for entry in &plan.entries {
             self.entry(at, entry)?;
         }
@@ -270,9 +362,8 @@ impl<'a> PlanWriter<'a> {
         let fire_at = entry.fire_at.as_microsecond();
         let (status, reason) = match &entry.state {
             EntryState::Scheduled => {
-                let second = entry.scheduled_for.as_second();
-                let row = params![second, at.org.0, at.schedule.0, at.shard, fire_at, at.version, self.tz];
-                return execute(&mut self.tick, row).map(|_| ());
+                self.ticks.push((at, Tick { second: entry.scheduled_for.as_second(), fire_at }));
+                return Ok(());
             }
             EntryState::Suppressed(reason) => (RunStatus::Scheduled, reason),
             EntryState::Ended(end) => (end.status(), end.reason()),

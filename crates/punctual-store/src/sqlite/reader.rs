@@ -1,7 +1,7 @@
-//! The thread that reads, on a connection of its own, so that reading never waits for a commit.
+//! Threads that read, each on a connection of its own, so that reading never waits for a commit.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
@@ -10,26 +10,34 @@ use super::connection::{Db, doing};
 use super::sheet::Sheets;
 use crate::Error;
 
+/// Fewer starts than this are soon in their rows.
+const MANY_STARTS: u32 = 500;
+
 type Job = Box<dyn FnOnce(&Db) + Send>;
 
-/// A handle on the reader thread; the thread ends when the handle is dropped.
+/// A handle on reader threads; they end when the handle is dropped.
 pub(super) struct Reader {
     jobs: Option<Sender<Job>>,
     sheets: Arc<Sheets>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl Reader {
-    /// Starts the thread on its connection.
-    pub(super) fn start(db: Db) -> Self {
+    /// Starts a thread on each connection; whichever is free takes the next job.
+    pub(super) fn start(sheets: &Arc<Sheets>, connections: impl IntoIterator<Item = Db>) -> Self {
         let (jobs, inbox) = channel::<Job>();
-        let sheets = Arc::clone(&db.sheets);
-        let thread = std::thread::spawn(move || {
-            for job in inbox {
-                job(&db);
-            }
-        });
-        Self { jobs: Some(jobs), sheets, thread: Some(thread) }
+        let inbox = Arc::new(Mutex::new(inbox));
+        let serve = |db: Db| {
+            let inbox = Arc::clone(&inbox);
+            std::thread::spawn(move || {
+                // The lock is held while it waits, and not while it reads.
+                while let Ok(job) = { inbox.lock().unwrap_or_else(PoisonError::into_inner).recv() } {
+                    job(&db);
+                }
+            })
+        };
+        let threads = connections.into_iter().map(serve).collect();
+        Self { jobs: Some(jobs), sheets: Arc::clone(sheets), threads }
     }
 
     /// Runs `work` in one read transaction: everything it reads is of one moment, and nothing is on a sheet at it that
@@ -41,6 +49,11 @@ impl Reader {
     {
         self.sheets.gone().await;
         self.run_beside_sheets(work).await
+    }
+
+    /// Whether so many starts are on sheets that it is worth while not to wait for them.
+    pub(super) fn is_beside_many_starts(&self) -> bool {
+        self.sheets.starts() >= MANY_STARTS
     }
 
     /// The same, for what does not depend on starts that are on a sheet.
@@ -81,7 +94,7 @@ fn in_transaction<T>(db: &Db, work: impl FnOnce(&Db) -> Result<T, Error>) -> Res
 impl Drop for Reader {
     fn drop(&mut self) {
         self.jobs = None;
-        if let Some(thread) = self.thread.take() {
+        for thread in self.threads.drain(..) {
             // A panic of the reader has already been printed where it happened.
             let _ = thread.join();
         }

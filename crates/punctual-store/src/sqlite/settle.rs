@@ -43,7 +43,11 @@ pub(super) fn settle(db: &Db, head: Batch, reports: &[Report]) -> Result<Vec<Set
     settling.folded = sheet::take(db, &reports.iter().map(|report| report.run).collect())?;
     let settled: Vec<Settled> =
         reports.iter().map(|report| settling.settle(report)).collect::<Result<_, _>>()?;
+    let folded: Vec<ScheduleKey> = settling.folded.values().map(Folded::schedule).collect();
     settling.end()?;
+    if settling.is_only_ends()? {
+        db.has_ended(settling.docket.schedules.keys().copied().chain(folded).collect());
+    }
     batch::keep(db, head, &answer_of(settled.iter().map(|one| one.commit)))?;
     Ok(settled)
 }
@@ -88,6 +92,8 @@ pub(super) struct Settling<'a> {
     chains: HashMap<OrgKey, bool>,
     /// Orgs of which a place became free.
     freed: HashSet<OrgKey>,
+    /// Whether more followed from a report than that a run has ended.
+    has_more: bool,
 }
 
 impl<'a> Settling<'a> {
@@ -108,6 +114,7 @@ impl<'a> Settling<'a> {
             has_use: is(sql!("is_any_org_use"))?,
             chains: HashMap::new(),
             freed: HashSet::new(),
+            has_more: false,
         })
     }
 
@@ -118,6 +125,21 @@ impl<'a> Settling<'a> {
         };
         self.write(report, &judgement)?;
         Ok(Settled { commit: Commit::Done, settlement: Some(judgement.settlement) })
+    }
+
+    /// Whether nothing that was written concerns a verdict over another schedule.
+    fn is_only_ends(&self) -> Result<bool, Error> {
+        let is_shared = self.has_breakers || self.has_claims || self.has_use || self.waker.is_any();
+        if self.has_more || is_shared {
+            return Ok(false);
+        }
+        let orgs: HashSet<OrgKey> = self.docket.runs.values().map(|run| run.org).collect();
+        for org in orgs {
+            if self.db.value(sql!("is_any_tie"), [org.0])?.unwrap_or(true) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// What is left to do after the last report.
@@ -236,6 +258,8 @@ impl<'a> Settling<'a> {
         let (run, org) = (report.run, judged.org);
         let settlement = &judged.settlement;
         let schedule = settlement.in_flight.schedule;
+        let is_last = self.beside.get(&run).is_none_or(|beside| beside.is_last);
+        self.has_more |= !judged.is_plain() || is_last || floats_on(&judged.definition, Anchor::LastFinish);
         // Whatever follows from an end but that it is one is decided on rows that say all.
         if !self.folded.is_empty() && !judged.is_plain() {
             self.unfold()?;

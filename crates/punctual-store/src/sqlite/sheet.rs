@@ -182,6 +182,16 @@ pub(super) struct Folded {
 }
 
 impl Folded {
+    /// Its run.
+    pub(super) fn run(&self) -> RunKey {
+        self.start.run
+    }
+
+    /// Its schedule.
+    pub(super) fn schedule(&self) -> ScheduleKey {
+        self.start.schedule
+    }
+
     /// The node that holds it.
     pub(super) fn fence(&self) -> Fence {
         self.fence
@@ -273,6 +283,12 @@ pub(super) fn take(db: &Db, wanted: &HashSet<RunKey>) -> Result<HashMap<RunKey, 
         taken.extend(off.into_iter().map(|folded| (folded.start.run, folded)));
     }
     Ok(taken)
+}
+
+/// All starts that are on sheets.
+pub(super) fn all(db: &Db) -> Result<Vec<Folded>, Error> {
+    let sheets = db.rows(sql!("list_sheets"), [], Sheet::read)?;
+    Ok(sheets.into_iter().flat_map(|sheet| sheet.starts).collect())
 }
 
 /// Whether there are some.

@@ -31,17 +31,24 @@ impl Store for Sqlite {
     }
 
     async fn commit_plans(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
-        if !plans.iter().all(|one| plan::is_plain(&one.plan)) {
+        if !plans.iter().all(PlanCommit::is_plain) {
             return self.writer.run(move |db| plan::commit(db, batch, &plans)).await;
         }
         // Ticks to come are rows of their own, whatever has been started meanwhile, and no verdict hangs on them that is made
         // now.
-        let is_far = plans.iter().all(|one| plan::is_far(&one.plan, batch.now));
-        let weight = if is_far { Weight::Quiet } else { Weight::Stirring };
+        let is_quiet = plans.iter().all(|one| one.is_quiet(batch.now));
+        let weight = if is_quiet { Weight::Quiet } else { Weight::Stirring };
         self.writer.run_beside_sheets(weight, move |db| plan::commit(db, batch, &plans)).await
     }
 
     async fn due(&self, ask: Ask) -> Result<DueBatch, Error> {
+        if self.reader.is_beside_many_starts() {
+            let asked = ask.clone();
+            let found = self.reader.run_beside_sheets(move |db| due::beside_sheets(db, &asked)).await?;
+            if let Some(found) = found {
+                return Ok(found);
+            }
+        }
         self.reader.run(move |db| due::due(db, &ask)).await
     }
 
@@ -50,12 +57,12 @@ impl Store for Sqlite {
     }
 
     async fn moment(&self) -> Option<Moment> {
-        Some(Moment(self.writer.stirred().count()))
+        Some(self.writer.stirred().moment())
     }
 
     async fn admit_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
-        let stirred = self.writer.stirred();
-        let admit = move |db: &Db| match Moment(stirred.count()) == ahead.moment {
+        let stirred = self.writer.stirred().clone();
+        let admit = move |db: &Db| match stirred.holds(ahead.moment, &ahead.schedules) {
             true => admit::admit_ahead(db, batch, &ahead).map(Some),
             false => batch::answered(db, batch),
         };
@@ -68,7 +75,7 @@ impl Store for Sqlite {
 
     async fn settle(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
         let settle = move |db: &Db| settle::settle(db, batch, &reports);
-        self.writer.run_beside_sheets(Weight::Stirring, settle).await
+        self.writer.run_beside_sheets(Weight::Ending, settle).await
     }
 
     async fn join(&self, node: Node) -> Result<Joined, Error> {
@@ -76,7 +83,7 @@ impl Store for Sqlite {
     }
 
     async fn heartbeat(&self, alive: Alive) -> Result<Heartbeat, Error> {
-        self.writer.run_quietly(move |db| node::heartbeat(db, alive)).await
+        self.writer.run_apart(move |db| node::heartbeat(db, alive)).await
     }
 
     async fn hand_back(&self, attempts: Vec<Attempt>) -> Result<(), Error> {
@@ -96,7 +103,7 @@ impl Store for Sqlite {
     }
 
     async fn sequence_outbox(&self) -> Result<u64, Error> {
-        self.writer.run_quietly(outbox::sequence).await
+        self.writer.run_apart(outbox::sequence).await
     }
 
     async fn outbox(&self, scope: Scope, after: i64, limit: usize) -> Result<Vec<OutboxRow>, Error> {
@@ -104,11 +111,11 @@ impl Store for Sqlite {
     }
 
     async fn acknowledge_outbox(&self, scope: Scope, through: i64) -> Result<u64, Error> {
-        self.writer.run_quietly(move |db| outbox::acknowledge(db, &scope, through)).await
+        self.writer.run_apart(move |db| outbox::acknowledge(db, &scope, through)).await
     }
 
     async fn seal_audit(&self, limit: usize) -> Result<Vec<SealedThrough>, Error> {
-        self.writer.run_quietly(move |db| audit::seal(db, limit)).await
+        self.writer.run_apart(move |db| audit::seal(db, limit)).await
     }
 
     async fn retain(&self, retention: Retention, now: Timestamp) -> Result<Retained, Error> {
@@ -124,7 +131,7 @@ impl Store for Sqlite {
     }
 
     async fn note(&self, at: Timestamp, event: Event) -> Result<(), Error> {
-        self.writer.run_quietly(move |db| write::note(db, at, &event)).await
+        self.writer.run_apart(move |db| write::note(db, at, &event)).await
     }
 
     async fn note_output(&self, fence: Fence, shown: Vec<Shown>) -> Result<(), Error> {

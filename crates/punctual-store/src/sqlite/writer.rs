@@ -14,9 +14,10 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore};
 
 use super::connection::{Db, doing};
-use super::job::{Acknowledge, Job, Message, Place, Sheets, Weight, asked};
+use super::job::{Acknowledge, Job, Message, Place, Sheets, Stir, Weight, asked};
 use super::patience::{IDLE_MAX, Patience};
 use super::sheet;
+use super::stirred::Stirred;
 use crate::Error;
 use crate::fail_point::{FailPoint, pass};
 
@@ -48,16 +49,6 @@ impl Wanted {
     }
 }
 
-/// How often something was written that verdicts over due rows may depend on.
-#[derive(Clone)]
-pub(super) struct Stirred(Arc<AtomicU64>);
-
-impl Stirred {
-    pub(super) fn count(&self) -> u64 {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
 /// A handle on the writer thread; the thread ends when the handle is dropped.
 pub(super) struct Writer {
     jobs: Option<Sender<Message>>,
@@ -65,7 +56,7 @@ pub(super) struct Writer {
     wanted: Wanted,
     changes: Arc<Notify>,
     commits: Arc<AtomicU64>,
-    stirred: Arc<AtomicU64>,
+    stirred: Stirred,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -74,13 +65,12 @@ impl Writer {
     pub(super) fn start(db: Db, opening: Opening) -> Self {
         let (jobs, inbox) = channel();
         let (changes, commits) = (Arc::new(Notify::new()), Arc::new(AtomicU64::new(0)));
-        let stirred = Arc::new(AtomicU64::new(0));
+        let stirred = Stirred::default();
         let wanted = Wanted::default();
         // Read here, not in the thread: whatever others write from now on is a change.
         let seen = data_version(&db);
         let thread = std::thread::spawn({
-            let (changes, commits, stirred) =
-                (Arc::clone(&changes), Arc::clone(&commits), Arc::clone(&stirred));
+            let (changes, commits, stirred) = (Arc::clone(&changes), Arc::clone(&commits), stirred.clone());
             let (wanted, aside, kept) = (wanted.clone(), VecDeque::new(), None);
             let patience = Patience::new();
             let turns =
@@ -91,10 +81,10 @@ impl Writer {
         Self { jobs: Some(jobs), places, wanted, changes, commits, stirred, thread: Some(thread) }
     }
 
-    /// How often something was written that verdicts over due rows may depend on: what is read after this number was
-    /// taken still holds while it is the same. Work can compare it, for it is counted before the next work begins.
-    pub(super) fn stirred(&self) -> Stirred {
-        Stirred(Arc::clone(&self.stirred))
+    /// What was written that verdicts over due rows may depend on. Work can ask it, for it is told before the next work
+    /// begins.
+    pub(super) fn stirred(&self) -> &Stirred {
+        &self.stirred
     }
 
     /// Runs `work` in the next group commit and answers once it is on disk.
@@ -122,6 +112,15 @@ impl Writer {
         W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     {
         self.run_now(work, Weight::Quiet, Sheets::Unfolded).await
+    }
+
+    /// The same for what has nothing to do with runs: neither does a verdict depend on it, nor does it on starts.
+    pub(super) async fn run_apart<T, W>(&self, work: W) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
+        self.run_now(work, Weight::Quiet, Sheets::AsTheyAre).await
     }
 
     async fn run_now<T, W>(&self, work: W, weight: Weight, sheets: Sheets) -> Result<T, Error>
@@ -190,7 +189,7 @@ struct Loop {
     wanted: Wanted,
     changes: Arc<Notify>,
     commits: Arc<AtomicU64>,
-    stirred: Arc<AtomicU64>,
+    stirred: Stirred,
     seen: Option<i64>,
     /// With what is on sheets.
     patience: Patience,
@@ -264,8 +263,8 @@ impl Loop {
         }
         // What others have written before this transaction counts before its work compares anything.
         self.look();
-        let (first, mut weight) = self.done(first, Place::First);
-        let mut answers = vec![first];
+        let (first, stir) = self.done(first, Place::First);
+        let (mut answers, mut stirs) = (vec![first], vec![stir]);
         // A fault of the disk may end the transaction under a job: what comes after it belongs into the next one.
         while answers.len() < GROUP_MAX && !self.db.connection.is_autocommit() {
             let Some(job) = self.wanted_job() else { break };
@@ -275,9 +274,9 @@ impl Loop {
                 self.kept = Some(job);
                 break;
             }
-            let (answer, its) = self.done(job, Place::Later);
-            weight = weight.max(its);
+            let (answer, stir) = self.done(job, Place::Later);
             answers.push(answer);
+            stirs.push(stir);
         }
         let committed = self.commit();
         self.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
@@ -286,24 +285,22 @@ impl Loop {
             self.db.sheets.clear();
         }
         // Once more: whoever read between the work and its commit has not seen it.
-        self.stir(weight);
+        stirs.iter().for_each(|stir| stir.tell(&self.stirred));
         for answer in answers {
             answer(committed.as_ref().err());
         }
     }
 
-    /// Does a job; with its answer, what it has meant for others: one that changed nothing was as good as a look.
-    fn done(&self, job: Job, place: Place) -> (Acknowledge, Weight) {
+    /// Does a job; with its answer, what it has meant for others.
+    fn done(&self, job: Job, place: Place) -> (Acknowledge, Stir) {
         let before = self.db.connection.total_changes();
         let answer = (job.work)(Ok((&self.db, place)));
+        // One that changed nothing was as good as a look.
         let is_any = self.db.connection.total_changes() != before;
-        let weight = if is_any { job.weight } else { Weight::Quiet };
-        self.stir(weight);
-        (answer, weight)
-    }
-
-    fn stir(&self, weight: Weight) {
-        self.stirred.fetch_add(u64::from(weight == Weight::Stirring), Ordering::SeqCst);
+        let said = Stir::of(job.weight, &self.db);
+        let stir = if is_any { said } else { Stir::Nothing };
+        stir.tell(&self.stirred);
+        (answer, stir)
     }
 
     /// Puts starts that were committed on sheets into their rows, each sheet in a transaction of its own. It is done
@@ -361,7 +358,7 @@ impl Loop {
         let now = data_version(&self.db);
         if now.is_some() && now != self.seen {
             self.changes.notify_one();
-            self.stir(Weight::Stirring);
+            self.stirred.stir();
             self.seen = now;
         }
     }

@@ -6,3 +6,4 @@ mod fault;
 mod file;
 mod ledger;
 mod sheet;
+mod together;

@@ -38,8 +38,9 @@ const VARIABLE: &str = "PUNCTUAL_FAIL_POINT";
 /// has another turn.
 const LIFE_MAX: Duration = Duration::from_millis(2_500);
 
-/// The same for places that only a herd passes, which there is every ten seconds.
-const LIFE_HERD_MAX: Duration = Duration::from_secs(25);
+/// The same for places that are passed seldom: only by a herd, which there is every ten seconds, or only when half of the
+/// minute is over that is planned with a new schedule.
+const LIFE_SELDOM_MAX: Duration = Duration::from_secs(25);
 
 /// Moments of random kills, from the start of the process on: in its recovery, or at work.
 const MOMENT_MAX: Duration = Duration::from_millis(1_500);
@@ -234,7 +235,11 @@ impl<'a> Series<'a> {
             Way::Point { point, times } if point.place() == Place::Migrate => self.migrate(point, times),
             Way::Point { point, times } if point.place() == Place::Worker => self.kill_worker(point, times),
             Way::Point { point, times } => {
-                self.load.employ(&self.load.kit.clone())?;
+                match point {
+                    // The worker writes into the same file, and would unfold them before the server does.
+                    FailPoint::SheetUnfolding => self.load.dismiss()?,
+                    _ => self.load.employ(&self.load.kit.clone()).map(|_| ())?,
+                }
                 self.rest(point);
                 let armed = armed(&self.load.kit, point, times);
                 let mut node = Node::spawn(&armed, "serve", &SERVE)?;
@@ -313,10 +318,12 @@ fn armed(kit: &Kit, point: FailPoint, times: u64) -> Kit {
 
 fn life_max(point: FailPoint) -> Duration {
     match point {
-        FailPoint::HeldBeforeInstant
+        FailPoint::PlanBeforeCommit
+        | FailPoint::PlanAfterCommit
+        | FailPoint::HeldBeforeInstant
         | FailPoint::AheadBeforeCommit
         | FailPoint::AheadAfterCommit
-        | FailPoint::SheetUnfolding => LIFE_HERD_MAX,
+        | FailPoint::SheetUnfolding => LIFE_SELDOM_MAX,
         _ => LIFE_MAX,
     }
 }
