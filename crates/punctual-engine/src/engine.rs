@@ -21,8 +21,8 @@ use crate::holding::Holding;
 use crate::launch::{Targets, Why};
 use crate::launcher::{Doors, Launcher};
 use crate::membership::{Beat, Membership};
-use crate::muster::Muster;
-use crate::planner::{Planned, Planner};
+use crate::muster::{Muster, Turn};
+use crate::planner::{Made, Planned, Planner};
 use crate::stop::Stopped;
 use crate::time::{Time, Upset, Watch};
 use crate::wake::{CHANGES_EVERY, Signals, Sleep, Wake, wait};
@@ -268,31 +268,23 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         if self.plan_at.is_none_or(|plan_at| plan_at > now) {
             return;
         }
-        // What was judged ahead would not hold after all of it, and it is half a window early anyway.
-        // And whoever plans what is held waits for it.
-        let held = self.holding.as_ref().map(|holding| holding.at).filter(|at| *at > now);
-        let near = self.muster.near(now, due, self.planner.rhythm.takes());
-        if let Some(at) =
-            held.or(near.and_then(|at| self.muster.plans_wait(at, now, self.planner.rhythm.takes())))
-        {
-            self.plan_at = Some(at);
-            return;
-        }
-        // Unless something waits for a plan, what is late comes first for a while.
-        let is_behind = due.is_some_and(|due| due <= now) && self.plan_at != Some(Timestamp::MIN);
-        if is_behind && self.planner.rhythm.may_wait(now, self.planner.pace) {
-            return;
-        }
-        let own = self.membership.own();
-        let planned = match near {
-            Some(_) => self.planner.pass_quietly(&*self.store, own, now).await,
-            None => self.planner.pass(&*self.store, own, now).await,
+        let (own, turn) = (self.membership.own(), self.turn(now, due));
+        let is_beside_ends = self.membership.has_unsettled();
+        let planned = match turn {
+            Turn::Wait(at) => {
+                self.plan_at = Some(at);
+                return;
+            }
+            Turn::QuietPlans(_) => self.planner.pass_quietly(&*self.store, own, now).await,
+            Turn::Plans => self.planner.pass(&*self.store, own, now).await,
         };
-        self.planner.rhythm.note(planned.as_ref().ok().copied(), now, self.time.now());
+        let made =
+            Made { planned: planned.as_ref().ok().copied(), from: now, to: self.time.now(), is_beside_ends };
+        self.planner.rhythm.note(made);
         match planned {
             Ok(Planned::Put { off }) => {
                 debug!(schedules = off, "planned after the next instant");
-                self.plan_at = Some(near.unwrap_or(now));
+                self.plan_at = Some(if let Turn::QuietPlans(at) = turn { at } else { now });
             }
             Ok(Planned::Done(plan_at)) => {
                 // Others, and runs that start, bring ticks nearer: it is asked again after a tick, hint or not.
@@ -305,6 +297,23 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 self.complain(&problem, "plan");
                 self.plan_at = Some(self.again_at());
             }
+        }
+    }
+
+    /// Whether it is time to plan.
+    fn turn(&self, now: Timestamp, due: Option<Timestamp>) -> Turn {
+        // Whoever plans what is held waits for it.
+        if let Some(held) = self.holding.as_ref().map(|holding| holding.at).filter(|at| *at > now) {
+            return Turn::Wait(held);
+        }
+        let rhythm = &self.planner.rhythm;
+        // Unless something waits for a plan, what is late comes first for a while.
+        let is_behind = due.is_some_and(|due| due <= now) && self.plan_at != Some(Timestamp::MIN);
+        match is_behind && rhythm.may_wait(now, self.pace) {
+            true => Turn::Wait(now),
+            false if rhythm.is_overdue(now, self.pace) => Turn::Plans,
+            // What was judged ahead would not hold after all of it, and it is half a window early anyway.
+            false => self.muster.turn(now, due, rhythm.takes()),
         }
     }
 

@@ -48,8 +48,19 @@ const READ_GOAL: usize = BATCH_MAX / 2;
 /// For so many instants nothing is read beside the ends of the last runs, after those were of the same schedules.
 const CROSSED_FOR: u32 = 60;
 
-/// So long before an instant nothing is planned any more, whatever a batch takes.
-const PLANNED_BEFORE: SignedDuration = SignedDuration::from_millis(100);
+/// So long before an instant, or before it has to be read what is due at it, nothing is planned any more.
+const PLANNED_BEFORE: SignedDuration = SignedDuration::from_millis(120);
+
+/// Whose turn it is before an instant that is mustered for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Plans, whatever they are: nothing would have to be read again for them.
+    Plans,
+    /// Plans that concern no verdict for this instant.
+    QuietPlans(Timestamp),
+    /// Plans wait until then.
+    Wait(Timestamp),
+}
 
 /// What is mustered for an instant.
 #[derive(Default)]
@@ -123,41 +134,38 @@ impl Muster {
         true
     }
 
-    /// How long before its instant a try begins: twice what the last one took, but not less than so much.
+    /// How long before its instant a try begins: four times what the last one took, but not less than so much.
     fn ahead(&self, least: SignedDuration) -> SignedDuration {
-        (self.known.took * 2 + AHEAD_MIN * 10).max(least).min(AHEAD)
+        (self.known.took * 4 + AHEAD_MIN * 10).max(least).min(AHEAD)
     }
 
-    /// The instant that is mustered for, or will be before a batch of plans is written, if it is so near that plans can wait
-    /// for it.
-    pub(crate) fn near(
-        &self,
-        now: Timestamp,
-        due: Option<Timestamp>,
-        takes: SignedDuration,
-    ) -> Option<Timestamp> {
-        let (at, before) = match self.moment {
-            Some(_) => (self.at, SignedDuration::ZERO),
-            None => (due.filter(|_| self.known.is_counted && self.known.found >= READ_GOAL)?, takes),
+    /// Whether plans come before the next instant, where a batch of them takes so long.
+    pub(crate) fn turn(&self, now: Timestamp, due: Option<Timestamp>, takes: SignedDuration) -> Turn {
+        let is_large = self.known.is_counted && self.known.found >= READ_GOAL;
+        let at = match self.moment {
+            Some(_) => Some(self.at),
+            None => due.filter(|_| is_large),
         };
+        let Some(at) = at.filter(|at| *at > now) else { return Turn::Plans };
         let left = at.duration_since(now);
-        (left.is_positive() && left <= self.ahead(AHEAD_BUSY) + before).then_some(at)
-    }
-
-    /// Until when plans wait for a near instant: until everything is ready for it, and then, if a batch of them would not be
-    /// written well before it, until it has come.
-    pub(crate) fn plans_wait(
-        &self,
-        at: Timestamp,
-        now: Timestamp,
-        takes: SignedDuration,
-    ) -> Option<Timestamp> {
-        let is_ready = self.moment.is_some() && self.left.is_empty();
-        match at.duration_since(now) > takes + PLANNED_BEFORE {
-            true if !self.known.is_counted => Some(at),
-            true if is_ready => None,
-            true => Some(now.saturating_add(LOOK_AGAIN).unwrap_or(at).min(at)),
-            false => Some(at),
+        let is_near = left <= self.ahead(AHEAD_BUSY);
+        if !self.known.is_counted {
+            return if is_near { Turn::Wait(at) } else { Turn::Plans };
+        }
+        // What has begun to be read is read first: whatever takes longer than usual then does so beside what is ready.
+        if self.moment.is_some() && !self.left.is_empty() {
+            return Turn::Wait(now.saturating_add(LOOK_AGAIN).unwrap_or(at).min(at));
+        }
+        let (is_ready, reading) = match self.moment {
+            Some(_) => (true, SignedDuration::ZERO),
+            None => (false, self.ahead(AHEAD_BUSY)),
+        };
+        match left > reading + takes + PLANNED_BEFORE {
+            true if is_near && is_ready => Turn::QuietPlans(at),
+            true => Turn::Plans,
+            false if is_ready => Turn::Wait(at),
+            // Until it is.
+            false => Turn::Wait(now.saturating_add(LOOK_AGAIN).unwrap_or(at).min(at)),
         }
     }
 
@@ -391,5 +399,36 @@ mod tests {
         assert_eq!(some.len(), 8);
         assert_eq!(some[0], Whose::Own(Shards::Some(vec![0])));
         assert!(parts(&some[0], PARTS).is_none());
+    }
+
+    #[test]
+    fn plans_come_before_a_large_reading_or_after_it_but_not_into_it() {
+        let at = |ms: i64| Timestamp::from_millisecond(1_000_000 + ms).unwrap();
+        let ms = SignedDuration::from_millis;
+        let known = || Known { took: ms(100), found: READ_GOAL, is_counted: true, ..Known::default() };
+        let turn = |muster: &Muster, left| muster.turn(at(1_000 - left), Some(at(1_000)), ms(40));
+        let soon = |left| Turn::Wait(at(1_000 - left) + LOOK_AGAIN);
+
+        let before = Muster { known: known(), ..Muster::default() };
+        assert_eq!(before.ahead(AHEAD_BUSY), ms(500));
+        assert_eq!((turn(&before, 661), turn(&before, 660)), (Turn::Plans, soon(660)));
+        let small = Muster { known: Known { found: READ_GOAL - 1, ..known() }, ..Muster::default() };
+        assert_eq!(turn(&small, 1), Turn::Plans, "it is read in no time");
+
+        let begun = |left: Vec<Whose>| Muster {
+            at: at(1_000),
+            moment: Some(Moment::default()),
+            left,
+            known: known(),
+            ..Muster::default()
+        };
+        let (reading, ready) = (begun(vec![Whose::Own(Shards::All)]), begun(Vec::new()));
+        assert_eq!(turn(&reading, 400), soon(400));
+        assert_eq!((turn(&ready, 501), turn(&ready, 500)), (Turn::Plans, Turn::QuietPlans(at(1_000))));
+        assert_eq!(
+            (turn(&ready, 161), turn(&ready, 160)),
+            (Turn::QuietPlans(at(1_000)), Turn::Wait(at(1_000)))
+        );
+        assert_eq!(turn(&ready, 0), Turn::Plans, "it has come");
     }
 }

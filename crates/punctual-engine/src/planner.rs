@@ -27,6 +27,12 @@ const ROWS_GOAL: usize = 4_000;
 const PLANS_WAIT: SignedDuration = SignedDuration::from_secs(2);
 const PLANS_WAIT_PART: i32 = 8;
 
+/// They wait for no instant any more when nothing was planned for this part of it.
+const OVERDUE_PART: i32 = 4;
+
+/// A batch that took longer than this has waited for others.
+const TAKES_MAX: SignedDuration = SignedDuration::from_millis(200);
+
 /// Plans the schedules that come near.
 pub(crate) struct Planner {
     lease: Arc<Lease>,
@@ -44,29 +50,49 @@ pub(crate) struct Planner {
 pub(crate) struct Rhythm {
     /// When the last one was begun that left nothing out.
     whole_at: Option<Timestamp>,
-    /// How long the last one took.
+    /// How long the last one took beside which nothing else was to be written.
     took: SignedDuration,
 }
 
+/// What a batch came to, unless it failed, and when.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Made {
+    pub(crate) planned: Option<Planned>,
+    pub(crate) from: Timestamp,
+    pub(crate) to: Timestamp,
+    /// Whether ends of runs were to be written beside it.
+    pub(crate) is_beside_ends: bool,
+}
+
 impl Rhythm {
-    /// Notes when a batch was begun and done, and what it came to, unless it failed.
-    pub(crate) fn note(&mut self, planned: Option<Planned>, from: Timestamp, to: Timestamp) {
-        self.took = to.duration_since(from);
-        if matches!(planned, Some(Planned::Done(_) | Planned::More)) {
-            self.whole_at = Some(from);
+    /// Notes a batch.
+    pub(crate) fn note(&mut self, made: Made) {
+        if !made.is_beside_ends {
+            self.took = made.to.duration_since(made.from);
+        }
+        if matches!(made.planned, Some(Planned::Done(_) | Planned::More)) {
+            self.whole_at = Some(made.from);
         }
     }
 
     /// Whether the last batch was so lately that what is late may come first.
     pub(crate) fn may_wait(&self, now: Timestamp, pace: Pace) -> bool {
-        // A clock that was set back says nothing about it.
-        let since = self.whole_at.map(|at| now.duration_since(at)).filter(|since| !since.is_negative());
-        since.is_some_and(|since| since < PLANS_WAIT.min(pace.lookahead / PLANS_WAIT_PART))
+        self.since(now).is_some_and(|since| since < PLANS_WAIT.min(pace.lookahead / PLANS_WAIT_PART))
+    }
+
+    /// Whether the last batch was so long ago that ticks may come to be planned too late.
+    pub(crate) fn is_overdue(&self, now: Timestamp, pace: Pace) -> bool {
+        self.since(now).is_none_or(|since| since >= pace.lookahead / OVERDUE_PART)
+    }
+
+    /// How long ago the last batch was; a clock that was set back says nothing about it.
+    fn since(&self, now: Timestamp) -> Option<SignedDuration> {
+        self.whole_at.map(|at| now.duration_since(at)).filter(|since| !since.is_negative())
     }
 
     /// As long as a batch may take, by the last one.
     pub(crate) fn takes(&self) -> SignedDuration {
-        self.took * 3 / 2
+        (self.took * 3 / 2).min(TAKES_MAX)
     }
 }
 
@@ -215,17 +241,24 @@ mod tests {
     fn plans_wait_for_what_is_late_but_never_for_long() {
         let at = |ms: i64| Timestamp::from_millisecond(1_000_000 + ms).unwrap();
         let pace = |seconds| Pace { lookahead: SignedDuration::from_secs(seconds), ..Pace::default() };
+        let made = |planned, from, to| Made { planned, from: at(from), to: at(to), is_beside_ends: false };
         let mut rhythm = Rhythm::default();
         assert!(!rhythm.may_wait(at(0), pace(60)), "nothing was planned yet");
-        rhythm.note(Some(Planned::More), at(0), at(40));
+        rhythm.note(made(Some(Planned::More), 0, 40));
         assert_eq!(rhythm.takes(), SignedDuration::from_millis(60));
         assert!(rhythm.may_wait(at(1_999), pace(60)) && !rhythm.may_wait(at(2_000), pace(60)));
         assert!(rhythm.may_wait(at(249), pace(2)) && !rhythm.may_wait(at(250), pace(2)), "it is near");
         assert!(!rhythm.may_wait(at(-1), pace(60)), "the clock was set back");
         // What was put off is not planned, nor is what could not be written.
         for planned in [Some(Planned::Put { off: 1 }), None] {
-            rhythm.note(planned, at(1_500), at(1_500));
+            rhythm.note(made(planned, 1_500, 1_500));
             assert!(!rhythm.may_wait(at(2_000), pace(60)), "{planned:?}");
         }
+        assert!(!rhythm.is_overdue(at(14_999), pace(60)) && rhythm.is_overdue(at(15_000), pace(60)));
+        assert!(rhythm.is_overdue(at(-1), pace(60)), "the clock was set back");
+        // One that waited for others says nothing of how long the next one takes.
+        rhythm.note(made(Some(Planned::More), 0, 20));
+        rhythm.note(Made { is_beside_ends: true, ..made(Some(Planned::More), 0, 2_000) });
+        assert_eq!(rhythm.takes(), SignedDuration::from_millis(30));
     }
 }

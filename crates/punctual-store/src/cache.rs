@@ -6,11 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use punctual_plan::{Schedule, ScheduleKey, When};
 
-use crate::{Access, Shared};
-
-/// Definitions that a process keeps which runs them; beyond that each new one takes the place of the oldest. One at a
-/// time: who holds the lock never waits while a hundred thousand are given back to the allocator.
-const SERVED_MAX: usize = 200_000;
+use crate::{Access, Shared, room};
 
 /// Definitions that a process keeps which only visits: it looks at each of them once.
 const VISITED_MAX: usize = 2_000;
@@ -23,6 +19,8 @@ pub(crate) struct Definitions {
     kept: Mutex<Kept>,
     /// What orgs share, as it was when it was last read.
     shared: Mutex<HashMap<i64, OrgShared>>,
+    /// How many are kept; beyond that each new one takes the place of the oldest. One at a time: who holds the lock never
+    /// waits while a hundred thousand are given back to the allocator.
     max: usize,
 }
 
@@ -71,7 +69,7 @@ impl Definitions {
     /// Room for as many as whoever uses the database so needs.
     pub(crate) fn for_access(access: Access) -> Self {
         let max = match access {
-            Access::Serve => SERVED_MAX,
+            Access::Serve => room::definitions(),
             Access::Visit => VISITED_MAX,
         };
         Self { kept: Mutex::default(), shared: Mutex::default(), max }

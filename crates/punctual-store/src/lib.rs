@@ -20,6 +20,7 @@ pub mod fail_point;
 mod instant;
 mod memory;
 mod postgres;
+mod room;
 mod row;
 mod sqlite;
 mod stored;

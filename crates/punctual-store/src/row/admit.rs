@@ -234,7 +234,7 @@ impl Footing {
 }
 
 /// Until something is written that a verdict over a due row may depend on, it is the same moment.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Moment {
     /// How often something was written that any verdict may depend on.
     pub(crate) stirred: u64,

@@ -14,8 +14,9 @@ use crate::Error;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// From a share of the database's size on the log is moved, without disturbing anybody: a page that is written again
-/// and again meanwhile is moved once. Never before the lower of these sizes, always from the upper one on.
-const LOG_BYTES_SOFT: (u64, u64) = (4 << 20, 384 << 20);
+/// and again meanwhile is moved once. Never before the lower of these sizes, always from the upper one on, which is so little
+/// that commits do not wait for long behind what is moved.
+const LOG_BYTES_SOFT: (u64, u64) = (4 << 20, 48 << 20);
 
 /// That share, as a divisor.
 const LOG_SHARE: u64 = 4;

@@ -16,10 +16,11 @@ use super::decode::column;
 use super::sheet::Sheets;
 use super::stirred::Ended;
 use super::{Access, sql};
+
 use crate::cache::{Definitions, Known, Stamp};
 use crate::definition::Definition;
 use crate::stored::remains;
-use crate::{DocumentKind, Error, Shared};
+use crate::{DocumentKind, Error, Shared, room};
 
 /// How long a statement waits for another process's transaction before it gives up.
 const BUSY_WAIT: Duration = Duration::from_secs(10);
@@ -27,10 +28,7 @@ const BUSY_WAIT: Duration = Duration::from_secs(10);
 /// The pause before a set-up that found the file busy is repeated.
 const BUSY_PAUSE: Duration = Duration::from_millis(5);
 
-/// Page cache of a connection that writes, in KiB: the hot pages of a million schedules. It grows as it is needed.
-const WRITE_CACHE_KIB: i64 = 256 * 1024;
-
-/// The same for a process that only visits: room for the pages of one large batch.
+/// Page cache of a connection that writes, of a process that only visits, in KiB: room for the pages of one large batch.
 const VISIT_WRITE_CACHE_KIB: i64 = 64 * 1024;
 
 /// Page cache of a connection that reads, in KiB: each commit of another connection empties it anyway.
@@ -91,7 +89,7 @@ pub(super) fn writable(path: &Path, access: Access) -> Result<Connection, Error>
 
 fn set_up(connection: &Connection, access: Access) -> Result<(), Error> {
     let cache_kib = match access {
-        Access::Serve => WRITE_CACHE_KIB,
+        Access::Serve => room::pages_kib(),
         Access::Visit => VISIT_WRITE_CACHE_KIB,
     };
     set(connection, "cache_size", -cache_kib)?;

@@ -36,15 +36,19 @@ pub(super) fn plannable(db: &Db, ask: &Ask) -> Result<PlannableBatch, Error> {
     let cut = cut_of(ask).as_microsecond();
     let shards = shard_list(&ask.whose);
     let limit = i64::try_from(ask.limit).unwrap_or(i64::MAX);
-    let mut found = db.rows(sql!("plannable"), params![cut, shards, limit], read_state)?;
-    let next_plan_at = if found.len() >= ask.limit {
-        Some(ask.now)
-    } else {
-        db.first(sql!("next_plan"), params![cut, shards], |row| instant(row, 0))?
+    let wanted = params![cut, shards, limit];
+    let (found, is_full) = match swept(db, ask)? {
+        Some(swept) => (swept, true),
+        None => {
+            let found = db.rows(sql!("plannable"), wanted, read_state)?;
+            let is_full = found.len() >= ask.limit;
+            (found, is_full)
+        }
     };
-    if let Some(swept) = swept(db, ask, &found)? {
-        found = swept;
-    }
+    let next_plan_at = match is_full {
+        true => Some(ask.now),
+        false => db.first(sql!("next_plan"), params![cut, shards], |row| instant(row, 0))?,
+    };
     // Of neighbours that are not late themselves what is late is decided when it is time.
     let is_wanted =
         |state: &StateRow, one: &Plannable| state.plan_at <= ask.now.as_microsecond() || one.late.is_empty();
@@ -52,17 +56,24 @@ pub(super) fn plannable(db: &Db, ask: &Ask) -> Result<PlannableBatch, Error> {
 }
 
 /// Where many schedules want planning at once: the neighbours, by key, of the one that waits longest, as far as they have a tick in
-/// the window already. They share its pages, and will want planning together again.
-fn swept(db: &Db, ask: &Ask, urgent: &[StateRow]) -> Result<Option<Vec<StateRow>>, Error> {
-    let Some(first) = urgent.first().filter(|_| urgent.len() >= ask.limit.max(SWEPT_MIN)) else {
-        return Ok(None);
-    };
-    let (now, limit) = (ask.now.as_microsecond(), i64::try_from(ask.limit).unwrap_or(i64::MAX));
-    if matches!(ask.whose, Whose::Late(_)) || now - first.plan_at > SWEPT_LATE_MAX.as_micros() as i64 {
+/// the window already. They share its pages, and will want planning together again; those that wait as long as it does are
+/// counted by their index, and their pages are left alone.
+fn swept(db: &Db, ask: &Ask) -> Result<Option<Vec<StateRow>>, Error> {
+    if ask.limit < SWEPT_MIN || matches!(ask.whose, Whose::Late(_)) {
         return Ok(None);
     }
-    let beyond = first.schedule.0.saturating_add(limit.saturating_mul(SWEPT_TIMES));
-    let row = params![now, shard_list(&ask.whose), limit, first.schedule.0, beyond];
+    let (now, limit) = (ask.now.as_microsecond(), i64::try_from(ask.limit).unwrap_or(i64::MAX));
+    let shards = shard_list(&ask.whose);
+    let head = |row: &Row<'_>| Ok((column::<i64>(row, 0)?, column::<i64>(row, 1)?));
+    let heads = db.rows(sql!("plannable_heads"), params![now, shards, limit], head)?;
+    let Some((first, plan_at)) = heads.first().copied().filter(|_| heads.len() >= ask.limit) else {
+        return Ok(None);
+    };
+    if now - plan_at > SWEPT_LATE_MAX.as_micros() as i64 {
+        return Ok(None);
+    }
+    let beyond = first.saturating_add(limit.saturating_mul(SWEPT_TIMES));
+    let row = params![now, shards, limit, first, beyond];
     let found = db.rows(sql!("plannable_beside"), row, read_state)?;
     Ok((found.len() >= ask.limit / 2).then_some(found))
 }
