@@ -1,6 +1,6 @@
 //! Starts as the closure of the schedules sees them, noted without a lock.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
@@ -21,6 +21,8 @@ pub(super) struct Starts {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lateness {
     sorted: Vec<f64>,
+    /// The latest start of each second of ticks.
+    seconds: BTreeMap<i64, f64>,
     /// Runs that were started more than once.
     pub(super) doubled: usize,
 }
@@ -46,7 +48,7 @@ impl Starts {
         let place = self.taken.fetch_add(1, Ordering::Relaxed);
         if let Some([run, tick, start]) = self.notes.get(place) {
             run.store(context.run_id.0, Ordering::Relaxed);
-            tick.store(context.fire_at.as_microsecond(), Ordering::Relaxed);
+            tick.store(context.scheduled_for.as_microsecond(), Ordering::Relaxed);
             start.store(at, Ordering::Release);
         }
     }
@@ -59,17 +61,22 @@ impl Starts {
     /// How late those of ticks before this were.
     pub(super) fn lateness(&self, before: Timestamp) -> Lateness {
         let mut seen: HashMap<i64, usize> = HashMap::new();
-        let mut sorted = Vec::new();
+        let (mut sorted, mut seconds) = (Vec::new(), BTreeMap::<i64, f64>::new());
         for [run, tick, start] in self.notes.iter().take(self.count()) {
             let (start, tick) = (start.load(Ordering::Acquire), tick.load(Ordering::Relaxed));
             if tick >= before.as_microsecond() {
                 continue;
             }
             *seen.entry(run.load(Ordering::Relaxed)).or_default() += 1;
-            sorted.push((start - tick) as f64 / 1e3);
+            let late = (start - tick) as f64 / 1e3;
+            sorted.push(late);
+            seconds
+                .entry(tick.div_euclid(1_000_000))
+                .and_modify(|latest| *latest = latest.max(late))
+                .or_insert(late);
         }
         sorted.sort_by(f64::total_cmp);
-        Lateness { sorted, doubled: seen.values().filter(|count| **count > 1).count() }
+        Lateness { sorted, seconds, doubled: seen.values().filter(|count| **count > 1).count() }
     }
 }
 
@@ -77,6 +84,11 @@ impl Lateness {
     /// How many starts.
     pub(super) fn count(&self) -> usize {
         self.sorted.len()
+    }
+
+    /// The latest start of each second, in their order.
+    pub(super) fn by_second(&self) -> Vec<f64> {
+        self.seconds.values().map(|latest| (latest * 10.0).round() / 10.0).collect()
     }
 
     /// So many of a thousand were not later than this.

@@ -74,6 +74,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
                 "database": kind.name(), "schedules": size, "seconds": options.seconds, "started": started,
                 "missing": missing, "doubled": doubled, "p50_ms": middle(500), "p99_ms": middle(990),
                 "max_ms": middle(1_000), "cpu_of_one_core": cpu, "p99_ms_limit": limit,
+                "latest_ms_of_each_second": all.iter().map(|one| one.lateness.by_second()).collect::<Vec<_>>(),
             });
             sheet.add(line, json);
             sheet.show_last();

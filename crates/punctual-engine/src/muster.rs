@@ -406,8 +406,8 @@ mod tests {
         let at = |ms: i64| Timestamp::from_millisecond(1_000_000 + ms).unwrap();
         let ms = SignedDuration::from_millis;
         let known = || Known { took: ms(100), found: READ_GOAL, is_counted: true, ..Known::default() };
-        let turn = |muster: &Muster, left| muster.turn(at(1_000 - left), Some(at(1_000)), ms(40));
-        let soon = |left| Turn::Wait(at(1_000 - left) + LOOK_AGAIN);
+        let turn = |muster: &Muster, left: i64| muster.turn(at(1_000 - left), Some(at(1_000)), ms(40));
+        let soon = |left: i64| Turn::Wait(at(1_000 - left) + LOOK_AGAIN);
 
         let before = Muster { known: known(), ..Muster::default() };
         assert_eq!(before.ahead(AHEAD_BUSY), ms(500));
