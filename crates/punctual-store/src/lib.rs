@@ -19,6 +19,7 @@ mod error;
 pub mod fail_point;
 mod instant;
 mod memory;
+mod orgs;
 mod postgres;
 mod room;
 mod row;

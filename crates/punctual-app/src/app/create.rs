@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use punctual_plan::{Cursor, Schedule, ScheduleId, Status, Subject, When, Window, plan, plan_first};
 use punctual_store::{
-    Answer, Answered, BATCH_MAX, Error, ScheduleRow, ScheduleWrite, Selector, Store, Write,
+    Answer, Answered, BATCH_MAX, Error, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written,
 };
 use punctual_time::Once;
 use uuid::Uuid;
@@ -111,8 +111,18 @@ impl App {
         for _ in 0..2 {
             let id = drafted.definition.id;
             let arrival = Arrival { declared_set, ..self.arrival(now, paused.as_ref()) };
-            match self.write(creation(&drafted, &arrival)).await {
-                Ok(_) => return self.get(Selector::Id(id)).await,
+            let write = creation(&drafted, &arrival);
+            match self.write(write.clone()).await {
+                Ok(written) => {
+                    let known = match written {
+                        Written::Schedule(key) => ScheduleRow::made(key, &write),
+                        _ => None,
+                    };
+                    return match known {
+                        Some(row) => Ok(row),
+                        None => self.get(Selector::Id(id)).await,
+                    };
+                }
                 Err(failure) if failure.kind == Kind::Conflict && failure.message.contains("the id of") => {
                     drafted.definition.id = ScheduleId(Uuid::new_v4());
                 }

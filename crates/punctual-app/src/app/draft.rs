@@ -41,10 +41,15 @@ impl App {
         told: Told<'_>,
     ) -> Result<declare::Schedule, Failure> {
         let now = self.now().await?;
-        let mut ground = self.ground(keys, now).await?;
-        if let Some(Value::String(name)) = keys.get("name") {
-            ground.id = Some(self.new_id(name).await?);
-        }
+        let id = async {
+            match keys.get("name") {
+                Some(Value::String(name)) => self.new_id(name).await.map(Some),
+                _ => Ok(None),
+            }
+        };
+        // At once: a database in a server answers both in one round trip.
+        let (mut ground, id) = tokio::try_join!(self.ground(keys, now), id)?;
+        ground.id = id;
         let drafted = read_keys(keys, &ground, told)?;
         self.check_new(&drafted, now).await?;
         Ok(drafted)

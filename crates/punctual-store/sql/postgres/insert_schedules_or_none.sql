@@ -1,7 +1,8 @@
 -- Fails as a whole if a name or an id is taken: without looking for that first it costs a third less.
 INSERT INTO schedules (org, id, name, user_id, description, tags, spec, declared_set, version, created_at, updated_at)
 SELECT d.org, d.id, d.name, d.user_id, d.description, d.tags, d.spec, d.declared_set, d.version, d.at, d.at
-FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-            $9::bigint[], $10::bigint[])
-    AS d (org, id, name, user_id, description, tags, spec, declared_set, version, at)
+FROM (SELECT unnest($1::bigint[]) AS org, unnest($2::text[]) AS id, unnest($3::text[]) AS name,
+             unnest($4::text[]) AS user_id, unnest($5::text[]) AS description, unnest($6::text[]) AS tags,
+             unnest($7::text[]) AS spec, unnest($8::text[]) AS declared_set, unnest($9::bigint[]) AS version,
+             unnest($10::bigint[]) AS at) d
 RETURNING key, org, id

@@ -3,8 +3,10 @@
 use punctual_plan::{CatchUp, Jitter, JitterMode, Outcome, RunStatus, ScheduleKey, Status};
 
 use super::Backend;
-use super::stage::{Shape, Stage, at, cron, id_of, seconds};
-use crate::{Actor, AuditFilter, Commit, Cut, Error, RunFilter, Selector, Store, UseKind, Write, Written};
+use super::stage::{Shape, Stage, at, cron, every, id_of, seconds};
+use crate::{
+    Actor, AuditFilter, Commit, Cut, Error, RunFilter, ScheduleRow, Selector, Store, UseKind, Write, Written,
+};
 
 /// An edit takes back what is still to come and plans the new version in the same transaction.
 pub async fn an_edit_replaces_what_is_still_to_come<B: Backend>(backend: &B) {
@@ -193,6 +195,36 @@ pub async fn a_version_is_valid_after_what_was_decided<B: Backend>(backend: &B) 
     let expected = "10:00:20 enqueued | 10:00:40 skipped/overlap | 10:00:55 scheduled";
     assert!(ledger.starts_with(expected), "{ledger}");
     assert_eq!(stage.store.check().await.expect("answers"), []);
+}
+
+/// What a schedule is when it has just been made is known without reading it, unless nothing of it is left to come.
+pub async fn a_new_schedule_is_known_without_being_read<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let now = at("10:00:05.000007");
+    let paused = Status::PausedManual { by: "ada".to_owned(), note: "not yet".to_owned() };
+    let unplanned = |status: &Status, name: &str| {
+        let mut write = stage.creation(cron(name, "1 10 * * *"), now);
+        if let Write::Create { status: starts_as, plan, declared_set, .. } = &mut write.write {
+            (*starts_as, *plan, *declared_set) = (status.clone(), None, Some("files".to_owned()));
+        }
+        write
+    };
+    let writes = [
+        stage.creation(cron("soon", "* * * * *"), now),
+        stage.creation(cron("later", "0 3 * * *"), now),
+        stage.creation(every("often", "5s"), now),
+        unplanned(&paused, "paused"),
+        unplanned(&Status::Active, "unplanned"),
+    ];
+    for write in writes {
+        let Written::Schedule(key) = stage.write(write.clone()).await else { panic!("it was made") };
+        let Write::Create { definition, .. } = &write.write else { panic!("it is made") };
+        let known = ScheduleRow::made(key, &write).expect("it goes on");
+        assert_eq!(format!("{known:?}"), format!("{:?}", stage.row(&definition.name).await));
+    }
+    let over =
+        stage.creation(cron("over", "0 3 * * *").timing(|timing| timing.bounds.end_at = Some(now)), now);
+    assert!(ScheduleRow::made(ScheduleKey(1), &over).is_none());
 }
 
 /// A name is taken by one living schedule of an org.

@@ -216,6 +216,7 @@ macro_rules! behaviours {
                 the_audit_log_names_who_changed_what,
                 versions_are_kept,
                 a_version_is_valid_after_what_was_decided,
+                a_new_schedule_is_known_without_being_read,
                 a_name_is_taken_once,
                 a_refused_write_does_not_stop_the_others,
                 a_name_is_taken_once_within_a_batch,

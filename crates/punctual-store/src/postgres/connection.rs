@@ -81,6 +81,9 @@ pub(super) enum Role {
     Held,
     /// One org.
     Org(OrgKey),
+    /// One org, by statements that only insert or reach their rows from a list of keys, as on the hot path: making a plan of
+    /// theirs takes longer than carrying it out.
+    Keyed(OrgKey),
 }
 
 impl From<&Scope> for Role {
@@ -93,9 +96,8 @@ impl From<&Scope> for Role {
 }
 
 /// Plans that do not hang on statistics: from the list of keys into the index, row by row.
-const HOT: &str = "SET LOCAL ROLE punctual_engine; SET LOCAL enable_seqscan = off; \
-    SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off; \
-    SET LOCAL plan_cache_mode = force_generic_plan";
+const BY_KEYS: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
+    SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off; SET LOCAL plan_cache_mode = force_generic_plan";
 
 /// The node's connections.
 pub(super) struct Connections {
@@ -189,15 +191,18 @@ impl Connections {
         let rights = match role {
             Role::Owner => String::new(),
             Role::Engine | Role::Brief => "SET LOCAL ROLE punctual_engine".to_owned(),
-            Role::Hot | Role::Held => HOT.to_owned(),
+            Role::Hot | Role::Held => format!("SET LOCAL ROLE punctual_engine; {BY_KEYS}"),
             Role::Org(OrgKey(org)) => {
                 format!("SET LOCAL ROLE punctual_app; SET LOCAL punctual.org = '{org}'")
+            }
+            Role::Keyed(OrgKey(org)) => {
+                format!("SET LOCAL ROLE punctual_app; SET LOCAL punctual.org = '{org}'; {BY_KEYS}")
             }
         };
         let pause = match role {
             Role::Brief | Role::Hot => settings.idle_timeout.min(settings.pause_timeout),
             Role::Held => settings.idle_timeout.min(settings.pause_timeout * HELD_PAUSES),
-            Role::Owner | Role::Engine | Role::Org(_) => settings.idle_timeout,
+            Role::Owner | Role::Engine | Role::Org(_) | Role::Keyed(_) => settings.idle_timeout,
         };
         format!(
             "BEGIN; SET LOCAL jit = off; SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; \

@@ -186,7 +186,7 @@ impl Postgres {
 
 /// Awaits all of some work over one connection. Each is sent before the first has answered, so that the server is at work
 /// while the next one is put into words; the first that fails is what is told.
-async fn all<T>(work: Vec<impl Future<Output = Result<T, Error>>>) -> Result<Vec<T>, Error> {
+pub(super) async fn all<T>(work: Vec<impl Future<Output = Result<T, Error>>>) -> Result<Vec<T>, Error> {
     let mut work: Vec<_> = work.into_iter().map(|one| (Box::pin(one), None)).collect();
     poll_fn(|context| {
         let mut is_waiting = false;

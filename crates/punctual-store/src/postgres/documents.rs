@@ -21,7 +21,7 @@ pub(super) fn org_of(scope: &Scope) -> Result<OrgKey, Error> {
     }
 }
 
-fn read_document(kind: DocumentKind, row: &Row) -> Result<Document, Error> {
+pub(super) fn read_document(kind: DocumentKind, row: &Row) -> Result<Document, Error> {
     Ok(Document {
         kind,
         name: col(row, 0)?,

@@ -33,6 +33,7 @@ mod retention;
 mod runs;
 mod schedules;
 mod settle;
+mod share;
 mod tls;
 mod verdict;
 mod wait;
@@ -43,13 +44,14 @@ use jiff::Timestamp;
 use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
+use crate::orgs::Orgs;
 use crate::{
     AdmitCommit, Ahead, Alive, Answer, Answered, Ask, Attempt, AuditFilter, AuditRow, Batch, BatchId, Begun,
     BreakerRow, Cancellation, Cell, Chain, Commit, Cut, DatabaseStatus, Document, DocumentKind, DueBatch,
     Entrusted, Error, Finding, Heartbeat, Held, Hold, Joined, Leased, Listed, Moment, NameRow, NewDocument,
     Node, NodeRow, OpenRow, Orphan, OutboxRow, PlanCommit, PlannableBatch, RangeRow, Report, Retained,
     Retention, RunFilter, RunRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope, SealedThrough, Selector,
-    Settled, Shown, Started, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
+    Settled, Shelf, Shown, Started, Store, Table, Token, TransitionRow, UseKind, VersionRow, Worker, Written,
 };
 use clock::Clock;
 pub use connection::PostgresSettings;
@@ -73,6 +75,9 @@ pub struct Postgres {
     retention: retention::Progress,
     held: hold::Held,
     gathering: gather::Gathering,
+    sharing: share::Sharing,
+    /// The keys of orgs, which never change and are asked for by every door.
+    orgs: Orgs,
     /// The number of our tz database.
     tz: i64,
     /// By which we know our own notifications.
@@ -96,6 +101,8 @@ impl Postgres {
             retention: retention::Progress::default(),
             held: hold::Held::default(),
             gathering: gather::Gathering::default(),
+            sharing: share::Sharing::default(),
+            orgs: Orgs::default(),
             tz,
             name: own_name(),
         })
@@ -290,7 +297,12 @@ impl Store for Postgres {
     }
 
     async fn org(&self, scope: Scope, org_id: String) -> Result<OrgKey, Error> {
-        self.find_org(&scope, &org_id).await
+        if let Some(known) = self.orgs.find(&scope, &org_id) {
+            return Ok(known);
+        }
+        let org = self.find_org(&scope, &org_id).await?;
+        self.orgs.keep(org_id, org);
+        Ok(org)
     }
 
     async fn write_schedules(
@@ -307,7 +319,10 @@ impl Store for Postgres {
     }
 
     async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
-        self.find_schedule(&scope, &selector).await
+        match (&scope, &selector) {
+            (Scope::Org { org, .. }, Selector::Id(id)) => self.share_schedule(*org, *id).await,
+            _ => self.find_schedule(&scope, &selector).await,
+        }
     }
 
     async fn open_rows(&self, scope: Scope, schedule: ScheduleKey) -> Result<Vec<OpenRow>, Error> {
@@ -370,6 +385,10 @@ impl Store for Postgres {
 
     async fn documents(&self, scope: Scope, kind: DocumentKind, cut: Cut) -> Result<Listed<Document>, Error> {
         self.list_documents(&scope, kind, &cut).await
+    }
+
+    async fn documents_of(&self, wanted: Vec<Shelf>, limit: u32) -> Result<Vec<Vec<Document>>, Error> {
+        self.share_shelves(wanted, limit).await
     }
 
     async fn remove_document(&self, scope: Scope, kind: DocumentKind, name: String) -> Result<bool, Error> {

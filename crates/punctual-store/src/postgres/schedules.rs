@@ -52,7 +52,12 @@ impl Postgres {
         scope: &Scope,
         writes: &[ScheduleWrite],
     ) -> Result<Vec<Result<Written, Error>>, Error> {
-        let tx = self.connections.begin(scope.into(), "writing schedules").await?;
+        let is_new = |write: &ScheduleWrite| matches!(write.write, Write::Create { .. });
+        let role = match scope {
+            Scope::Org { org, .. } if writes.iter().all(is_new) => Role::Keyed(*org),
+            _ => scope.into(),
+        };
+        let tx = self.connections.begin(role, "writing schedules").await?;
         let result = self.write_in(&tx, scope, writes).await;
         tx.finish(result).await
     }
@@ -106,7 +111,7 @@ impl Postgres {
     }
 
     /// Rows of `schedules` and their state, with definitions parsed.
-    async fn read_schedules(&self, tx: &Tx, rows: &[Row]) -> Result<Vec<ScheduleRow>, Error> {
+    pub(super) async fn read_schedules(&self, tx: &Tx, rows: &[Row]) -> Result<Vec<ScheduleRow>, Error> {
         let mut sharing = HashSet::new();
         for row in rows {
             if is_sharing(col(row, 2)?) {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Changed, Cursor, Object, Open, Origin, Plan, Run, Schedule, ScheduleId, ScheduleKey, State, Status, Trace,
+    Anchors, Changed, Counters, Cursor, EntryState, Object, Open, Origin, Plan, Run, Schedule, ScheduleId,
+    ScheduleKey, State, Status, Trace,
 };
 use punctual_time::Anchor;
 
@@ -115,6 +116,44 @@ pub struct ScheduleRow {
 }
 
 impl ScheduleRow {
+    /// A schedule as it is stored when it has just been made by this write, without being read; none if that is not known,
+    /// because nothing of it is left to come or because it is another write.
+    pub fn made(key: ScheduleKey, write: &ScheduleWrite) -> Option<Self> {
+        let Write::Create { definition, status, plan, declared_set } = &write.write else { return None };
+        let is_over = |plan: &Plan| plan.next_tick.is_none() && plan.plan_at.is_none();
+        if status.is_active() && plan.as_ref().is_some_and(is_over) {
+            return None;
+        }
+        let armed = |plan: &Plan| {
+            let armed = plan.entries.iter().filter(|entry| entry.state == EntryState::Scheduled);
+            armed.map(|entry| entry.scheduled_for).min().or(plan.next_tick)
+        };
+        let state = State {
+            status: status.clone(),
+            cursor: plan.as_ref().map_or(Cursor::starting(write.now), |plan| plan.cursor),
+            counters: Counters::default(),
+            last_start: None,
+            last_finish: None,
+            anchors: Anchors::default(),
+        };
+        Some(Self {
+            key,
+            definition: Arc::clone(definition),
+            invalid: None,
+            state,
+            left_at: (!status.is_active()).then_some(write.now),
+            spent_at: None,
+            ticks_launched: 0,
+            launched_through: None,
+            created_at: write.now,
+            updated_at: write.now,
+            deleted_at: None,
+            declared_set: declared_set.clone(),
+            next_run_at: plan.as_ref().and_then(armed),
+            last_success: None,
+        })
+    }
+
     /// What the next tick of a definition hangs on once a change has ended everything that was never launched.
     pub fn outstanding(&self, definition: &Schedule) -> usize {
         if floats_on(definition, Anchor::LastFinish) { self.ticks_launched } else { 0 }

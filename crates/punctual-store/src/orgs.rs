@@ -12,11 +12,11 @@ const REMEMBERED_MAX: usize = 10_000;
 
 /// Orgs by their public names.
 #[derive(Debug, Default)]
-pub(super) struct Orgs(Mutex<HashMap<String, OrgKey>>);
+pub(crate) struct Orgs(Mutex<HashMap<String, OrgKey>>);
 
 impl Orgs {
     /// The key of an org that the scope reaches, if it is remembered.
-    pub(super) fn find(&self, scope: &Scope, org_id: &str) -> Option<OrgKey> {
+    pub(crate) fn find(&self, scope: &Scope, org_id: &str) -> Option<OrgKey> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(org_id).copied();
         known.filter(|known| match scope {
             Scope::Engine => true,
@@ -25,7 +25,7 @@ impl Orgs {
     }
 
     /// Remembers a key that is committed.
-    pub(super) fn keep(&self, org_id: String, org: OrgKey) {
+    pub(crate) fn keep(&self, org_id: String, org: OrgKey) {
         let mut orgs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if orgs.len() < REMEMBERED_MAX {
             orgs.insert(org_id, org);
