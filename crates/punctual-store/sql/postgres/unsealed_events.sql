@@ -1,18 +1,21 @@
--- The seal of each event is looked for in the order of events: the only index that has it finds it at once, whatever the
--- statistics say of a table that has just been empty.
+-- The events of each org that have no seal, oldest first. Those that were committed late lie among the last that have one, so
+-- these are held against their seals, both from the index alone. No more than so many can have one: what is looked through is
+-- bounded, however much waits.
 SELECT e.seq, e.org, e.at, e.actor, e.kind, e.schedule, e.run, e.detail
 FROM orgs o
 LEFT JOIN LATERAL (
     SELECT s.seq FROM audit_seals s WHERE s.org = o.key ORDER BY s.seq DESC LIMIT 1
 ) m ON true
 CROSS JOIN LATERAL (
-    SELECT a.* FROM audit_events a
-    LEFT JOIN LATERAL (
-        SELECT s.seq FROM audit_seals s WHERE s.org = a.org AND s.seq >= a.seq ORDER BY s.seq LIMIT 1
-    ) n ON true
-    WHERE a.org = o.key AND a.seq > coalesce(m.seq - $2::bigint, 0) AND n.seq IS DISTINCT FROM a.seq
-    ORDER BY a.seq
+    (SELECT a.seq FROM audit_events a
+     WHERE a.org = o.key AND a.seq > coalesce(m.seq - $2::bigint, 0)
+     ORDER BY a.seq
+     LIMIT $1::bigint + $2::bigint)
+    EXCEPT
+    SELECT s.seq FROM audit_seals s WHERE s.org = o.key AND s.seq > coalesce(m.seq - $2::bigint, 0)
+    ORDER BY seq
     LIMIT $1::bigint
-) e
+) u
+JOIN LATERAL (SELECT a.* FROM audit_events a WHERE a.org = o.key AND a.seq = u.seq) e ON true
 ORDER BY e.org, e.seq
 LIMIT $1::bigint
