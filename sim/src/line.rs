@@ -244,6 +244,7 @@ through! {
     read plannable(ask: Ask) -> PlannableBatch;
     read decidable(now: Timestamp, schedules: Vec<ScheduleKey>) -> PlannableBatch;
     write commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
+    write replan(fence: Fence, writes: Vec<ScheduleWrite>) -> Option<Vec<Result<Written, Error>>>;
     read due(ask: Ask) -> DueBatch;
     write mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
     write hand_back(attempts: Vec<Attempt>) -> ();

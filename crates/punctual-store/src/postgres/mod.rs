@@ -306,6 +306,14 @@ impl Store for Postgres {
         result
     }
 
+    async fn replan(
+        &self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        self.replan_all(fence, &writes).await
+    }
+
     async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
         self.find_schedule(&scope, &selector).await
     }
