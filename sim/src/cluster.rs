@@ -14,6 +14,9 @@ use crate::line::Line;
 use crate::story::{Rhythm, length};
 use crate::target::Reach;
 
+/// The tz database of the next edition.
+const NEWER: &str = "2099z";
+
 /// A machine with a node on it. Its clock and its journal outlive the process.
 struct Machine {
     clock: Arc<VirtualClock>,
@@ -35,8 +38,8 @@ pub(crate) struct Cluster {
     rhythm: Rhythm,
     chance: Chance,
     seed: u64,
-    /// The tz database of processes that start from now on.
-    pub(crate) tz_version: String,
+    /// The edition of the tz database that processes have which start from now on.
+    pub(crate) edition: usize,
     machines: Vec<Machine>,
 }
 
@@ -50,8 +53,7 @@ impl Cluster {
             held: 0,
         };
         let machines = (0..nodes).map(machine).collect();
-        let tz_version = punctual_time::tz_version().to_owned();
-        Self { hub: Arc::clone(hub), rhythm, chance: Chance::seeded(seed), seed, tz_version, machines }
+        Self { hub: Arc::clone(hub), rhythm, chance: Chance::seeded(seed), seed, edition: 0, machines }
     }
 
     /// Whether a node runs.
@@ -65,9 +67,10 @@ impl Cluster {
             return;
         }
         let look_every = length(self.rhythm.pace.tick);
-        let line = Line { hub: Arc::clone(&self.hub), node, look_every };
+        let line = Line { hub: Arc::clone(&self.hub), node, edition: self.edition, look_every };
         let machine = &mut self.machines[node];
         let gate = Gate::default();
+        gate.read_zones_by(self.edition);
         if machine.held > 0 {
             gate.close();
         }
@@ -79,7 +82,7 @@ impl Cluster {
             chance: self.chance.clone(),
             gate: gate.clone(),
             lease: self.rhythm.lease,
-            tz_version: Some(self.tz_version.clone()),
+            tz_version: (self.edition > 0).then(|| NEWER.to_owned()),
             ..Settings::with_journal(JournalPlace::Memory(machine.journal.clone()))
         };
         let (stop, stopped) = watch::channel(false);

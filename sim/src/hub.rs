@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use punctual_engine::{Clock, VirtualClock};
 use punctual_plan::{OrgKey, RunKey};
 use punctual_store::{AnyStore, Cut, RunFilter, Scope, Store};
+use punctual_time::edition;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -136,7 +137,14 @@ impl Hub {
     /// Does something with the database at this very moment: nothing else happens meanwhile.
     pub(crate) fn at_once<F: Future>(&self, work: F) -> F::Output {
         self.shown.store(self.world.now().as_microsecond(), Ordering::SeqCst);
-        here(work)
+        self.by_rules(|| here(work))
+    }
+
+    /// Does something by the rules of the zones that a node has, or for anybody else by the newest.
+    pub(crate) fn by_rules<T>(&self, work: impl FnOnce() -> T) -> T {
+        let newest = || self.state().oracle.rules();
+        let edition = edition::current().unwrap_or_else(newest);
+        edition::within(edition, work)
     }
 
     /// Decides how a call of a node goes.

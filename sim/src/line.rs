@@ -33,6 +33,8 @@ pub(crate) struct Line {
     pub(crate) hub: Arc<Hub>,
     /// Whose line it is.
     pub(crate) node: usize,
+    /// Which rules of the zones the node has.
+    pub(crate) edition: usize,
     /// After how long it looks for changes that it did not hear of.
     pub(crate) look_every: Duration,
 }
@@ -125,6 +127,38 @@ impl Line {
         }
     }
 
+    async fn planned(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
+        let made = plans.clone();
+        self.write_and("planning", stored!(self.hub, commit_plans(batch, plans)), |commits| {
+            let mut state = self.hub.state();
+            // A batch that is sent again is answered as it was, and does nothing.
+            let is_new = state.batches.insert(batch.id.0);
+            let done = made.iter().zip(commits).filter(|(_, commit)| is_new && **commit == Commit::Done);
+            done.for_each(|(plan, _)| state.oracle.planned(plan, self.edition));
+        })
+        .await
+    }
+
+    async fn replanned(
+        &self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        let made = writes.clone();
+        self.write_and("planning again", stored!(self.hub, replan(fence, writes)), |answers| {
+            self.wrote(fence, "a plan by newer rules");
+            let moment = self.hub.moment();
+            let mut state = self.hub.state();
+            for (write, answer) in made.iter().zip(answers.iter().flatten()) {
+                if matches!(answer, Ok(Written::Schedule(_))) {
+                    state.totals.count("schedule moved by new rules");
+                    state.oracle.replanned(moment, write, self.edition);
+                }
+            }
+        })
+        .await
+    }
+
     async fn reported(&self, batch: Batch, reports: Vec<Report>) -> Result<Vec<Settled>, Error> {
         let said = reports.clone();
         self.write_and("settling", stored!(self.hub, settle(batch, reports)), |settled| {
@@ -185,6 +219,14 @@ macro_rules! through {
                 self.admitted(batch, admissions).await
             }
 
+            async fn commit_plans(&self, batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error> {
+                self.planned(batch, plans).await
+            }
+
+            async fn replan(&self, fence: Fence, writes: Vec<ScheduleWrite>) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+                self.replanned(fence, writes).await
+            }
+
             async fn moment(&self) -> Option<Moment> {
                 self.hub.at_once(self.hub.store.moment())
             }
@@ -200,6 +242,10 @@ macro_rules! through {
             async fn join(&self, node: Node) -> Result<Joined, Error> {
                 let lease = node.lease;
                 self.write_and("joining", stored!(self.hub, join(node)), |joined| {
+                    let moment = self.hub.moment();
+                    if joined.may_plan {
+                        self.hub.state().oracle.brought(moment, self.edition);
+                    }
                     let until = self.hub.now().saturating_add(lease).unwrap_or(Timestamp::MAX);
                     self.hub.state().oracle.leased(joined.fence, until);
                 })
@@ -243,7 +289,6 @@ macro_rules! through {
 through! {
     read plannable(ask: Ask) -> PlannableBatch;
     read decidable(now: Timestamp, schedules: Vec<ScheduleKey>) -> PlannableBatch;
-    write commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
     read due(ask: Ask) -> DueBatch;
     write mark_running(batch: Batch, started: Vec<Started>) -> Vec<Commit>;
     write hand_back(attempts: Vec<Attempt>) -> ();

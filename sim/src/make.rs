@@ -13,8 +13,8 @@ use crate::story::{Act, Deed, Keeping, Rhythm, Story, Wish};
 /// Schedules that a story has from its beginning, at least.
 pub const SKETCHES_MIN: usize = 20;
 
-/// Zones with every kind of clock change that there is, and none.
-const ZONES: [&str; 7] = [
+/// Zones with every kind of clock change that there is, and none; then such whose rules change.
+const ZONES: [&str; 10] = [
     "UTC",
     "Europe/Berlin",
     "America/New_York",
@@ -22,7 +22,13 @@ const ZONES: [&str; 7] = [
     "Asia/Kolkata",
     "America/St_Johns",
     "Pacific/Chatham",
+    "Sim/Still",
+    "Sim/Weeks",
+    "Sim/Offset",
 ];
+
+/// Of them, those that a database on another thread can read, which does not know whose call it carries out.
+const ZONES_FIXED: usize = 7;
 
 /// Days around which clocks change somewhere, and one on which they do not.
 const DAYS: [&str; 6] = [
@@ -64,7 +70,8 @@ pub fn story(seed: u64, keeping: Keeping, measure: Measure) -> Story {
         (Measure::Usual, true) => (Rhythm::wide(), Scale::WIDE),
         (Measure::Usual, false) => (Rhythm::close(), Scale::CLOSE),
     };
-    let mut maker = Maker { dice, scale, begins, lasts };
+    let zones = if keeping == Keeping::Memory { &ZONES[..] } else { &ZONES[..ZONES_FIXED] };
+    let mut maker = Maker { dice, scale, begins, lasts, zones };
     let count = SKETCHES_MIN + maker.dice.below(6) as usize;
     let sketches: Vec<Sketch> = (0..count).map(|number| maker.sketch(number)).collect();
     let nodes = 3 + maker.dice.below(2) as usize;
@@ -130,6 +137,7 @@ struct Maker {
     scale: Scale,
     begins: Timestamp,
     lasts: Duration,
+    zones: &'static [&'static str],
 }
 
 impl Maker {
@@ -158,7 +166,7 @@ impl Maker {
         Sketch {
             number,
             beat,
-            zone: self.dice.pick(&ZONES),
+            zone: self.dice.pick(self.zones),
             dst: self.dst(),
             only_between: is_windowed.then(|| self.dice.pick(&only_between)),
             not_on: if is_plain && self.dice.happens(15) { 1 << self.dice.below(7) } else { 0 },

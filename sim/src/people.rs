@@ -38,8 +38,10 @@ impl People {
     pub(crate) fn create(&mut self, sketch: &Sketch) {
         let now = self.hub.now();
         let schedule = self.dressed(sketch, now);
-        let subject = Subject::of(&schedule, Cursor::starting(now));
-        let plan = subject.map(|subject| plan(&subject, Window { now, pace: self.rhythm.pace }));
+        let plan = self.hub.by_rules(|| {
+            let subject = Subject::of(&schedule, Cursor::starting(now));
+            subject.map(|subject| plan(&subject, Window { now, pace: self.rhythm.pace }))
+        });
         let definition = Arc::new(schedule);
         let write = Write::Create { definition, status: Status::Active, plan, declared_set: None };
         let write = ScheduleWrite { write, kind: "schedule.created", note: String::new(), now };
@@ -77,7 +79,10 @@ impl People {
         match acted {
             Ok(acted) if acted.is_changed => {
                 let at = now.max(before.state.cursor.decided_through);
-                self.hub.state().oracle.decided(before.key, acted.row.state.cursor.decided_through);
+                let mut state = self.hub.state();
+                state.oracle.ruled(before.key, before.state.cursor.planned_through, at);
+                state.oracle.decided(before.key, acted.row.state.cursor.decided_through);
+                drop(state);
                 Some(Done { key: before.key, at, row: acted.row })
             }
             Ok(_) => None,

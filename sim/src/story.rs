@@ -9,8 +9,9 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::Pace;
 use punctual_store::Retention;
+use punctual_time::edition::MOVING;
 
-use crate::sketch::Sketch;
+use crate::sketch::{Sketch, name_of};
 
 /// Where a story's ledger is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,6 +186,19 @@ pub enum Act {
     ZoneRules,
 }
 
+impl Story {
+    /// The schedules that are sometime in a zone whose rules change, as the database names them.
+    pub(crate) fn moving(&self) -> Vec<String> {
+        let made = self.deeds.iter().filter_map(|deed| match &deed.act {
+            Act::Create(sketch) | Act::Edit(sketch) => Some(&**sketch),
+            _ => None,
+        });
+        let is_moving = |sketch: &&Sketch| MOVING.iter().any(|moving| moving.name == sketch.zone);
+        let moving = self.sketches.iter().chain(made).filter(is_moving);
+        moving.map(|sketch| format!("of `{}`", name_of(sketch.number))).collect()
+    }
+}
+
 /// How a run is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
@@ -228,6 +242,7 @@ pub const KINDS: &[&str] = &[
     "trigger repeated",
     "runs cancelled",
     "zone rules changed",
+    "schedule moved by new rules",
 ];
 
 impl Act {

@@ -48,7 +48,7 @@ impl Stage {
         let hub = set_up(&story, folder.path()).await;
         let mut people = People::new(&hub, story.rhythm);
         people.create(&sketch);
-        let line = Line { hub: Arc::clone(&hub), node: 0, look_every: MINUTE };
+        let line = Line { hub: Arc::clone(&hub), node: 0, edition: 0, look_every: MINUTE };
         Self { hub, people, line, sketch, batches: 0 }
     }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use punctual_plan::Window;
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Error, Retention, Scope, Store};
 use tokio::sync::{mpsc, watch};
@@ -11,6 +12,7 @@ use tracing::{debug, warn};
 
 use crate::flights::Flights;
 use crate::time::Time;
+use crate::zones::{Stride, Zones};
 use crate::{Clock, Metrics, Pulse, Tuning};
 
 /// How often messages get their place in the stream and events their seal.
@@ -26,6 +28,12 @@ const RETAIN_PAUSE: Duration = Duration::from_millis(100);
 /// Rows of one step of retention: a commit of so many delays nobody noticeably.
 const RETAIN_MAX: usize = 500;
 
+/// What was slept through comes before newer rules of the zones, but they wait no longer than this for it.
+const ZONES_WAIT: Duration = Duration::from_secs(5);
+
+/// How long the database is left alone between two steps through the schedules in which something was written.
+const ZONES_PAUSE: Duration = Duration::from_millis(20);
+
 /// How often it is counted which schedules should have been planned and are not.
 const COUNT_EVERY: Duration = Duration::from_secs(10);
 
@@ -39,6 +47,7 @@ pub(crate) struct Duties<S, C> {
     pub(crate) idle: Duration,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) pulse: Arc<Pulse>,
+    pub(crate) zones: Zones,
 }
 
 impl<S: Store, C: Clock> Duties<S, C> {
@@ -46,6 +55,7 @@ impl<S: Store, C: Clock> Duties<S, C> {
     pub(crate) async fn run(mut self, mut messages: mpsc::Receiver<()>) {
         let begun = Instant::now();
         let (mut order_at, mut retain_at, mut count_at) = (begun, begun + RETAIN_PAUSE, begun + COUNT_EVERY);
+        let mut zones_at = Some(begun);
         loop {
             tokio::select! {
                 biased;
@@ -55,7 +65,7 @@ impl<S: Store, C: Clock> Duties<S, C> {
                 },
                 // Rows that are past another retention need not wait for the next look.
                 Ok(()) = self.tuning.changed() => retain_at = Instant::now(),
-                () = sleep_until(order_at.min(retain_at).min(count_at)) => {}
+                () = sleep_until(order_at.min(retain_at).min(count_at).min(zones_at.unwrap_or(order_at))) => {}
             }
             // A herd that is being launched needs the cores first.
             self.flights.rush().await;
@@ -71,6 +81,9 @@ impl<S: Store, C: Clock> Duties<S, C> {
             if count_at <= now {
                 self.told("count", self.count().await);
                 count_at = now + COUNT_EVERY.max(self.idle);
+            }
+            if zones_at.is_some_and(|at| at <= now) {
+                zones_at = self.go_over(begun).await.map(|pause| now + pause);
             }
         }
     }
@@ -102,6 +115,25 @@ impl<S: Store, C: Clock> Duties<S, C> {
         }
         self.metrics.runs_retained.add(retained.runs);
         Ok(retained.is_more)
+    }
+
+    /// One step through what was planned by older rules of the zones; how long to wait for the next one, if there is one.
+    async fn go_over(&mut self, begun: Instant) -> Option<Duration> {
+        if self.pulse.unready().is_some() && begun.elapsed() < ZONES_WAIT {
+            return Some(ZONES_PAUSE);
+        }
+        let window = Window { now: self.time.now(), pace: self.tuning.borrow().pace };
+        let stride = self.zones.step(&*self.store, window).await;
+        match self.told("zones", stride) {
+            None => Some(ORDER_EVERY),
+            Some(Stride::Done) => None,
+            Some(Stride::Looked) => Some(Duration::ZERO),
+            Some(Stride::Wrote) => {
+                // What comes sooner than it was known to wants to be waited for.
+                self.pulse.wake();
+                Some(ZONES_PAUSE)
+            }
+        }
     }
 
     async fn count(&self) -> Result<(), Error> {

@@ -117,13 +117,13 @@ impl Settings {
     }
 
     #[cfg(feature = "harness")]
-    fn tz_version(&self) -> String {
+    pub(crate) fn tz_version(&self) -> String {
         self.tz_version.clone().unwrap_or_else(|| punctual_time::tz_version().to_owned())
     }
 
     #[cfg(not(feature = "harness"))]
     #[allow(clippy::unused_self, reason = "a simulated node says another one")]
-    fn tz_version(&self) -> String {
+    pub(crate) fn tz_version(&self) -> String {
         punctual_time::tz_version().to_owned()
     }
 }

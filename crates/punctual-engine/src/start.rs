@@ -28,6 +28,7 @@ use crate::planner::Planner;
 use crate::recover::{Recovery, keep_own, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
+use crate::zones::Zones;
 use crate::{Clock, Engine, JournalPlace, Metrics, Pulse, Settings, Tuner};
 
 /// How often a node joins before it gives up to start: each time it has gone on with what was left.
@@ -140,9 +141,18 @@ struct Parts<S, C> {
     id: String,
 }
 
+/// What the duties share with the loop.
+struct Together<'a> {
+    tuner: &'a Tuner,
+    pulse: &'a Arc<Pulse>,
+    flights: &'a Arc<Flights>,
+}
+
 impl<S: Store, C: Clock> Parts<S, C> {
-    fn duties(&self, tuner: &Tuner, pulse: &Arc<Pulse>, flights: &Arc<Flights>) -> Duties<S, C> {
+    fn duties(&self, together: &Together<'_>, zones: Zones) -> Duties<S, C> {
+        let Together { tuner, pulse, flights } = together;
         Duties {
+            zones,
             store: Arc::clone(&self.store),
             time: Arc::clone(&self.time),
             flights: Arc::clone(flights),
@@ -186,7 +196,9 @@ fn assemble<S: Store, C: Clock, T: Targets>(
 ) -> Engine<S, C, T> {
     let (tuner, pulse) = (Tuner::new(parts.settings.tuning()), Arc::new(Pulse::default()));
     let (settled, flights) = (Arc::new(Notify::new()), Arc::new(Flights::default()));
-    let (duties, pace) = (parts.duties(&tuner, &pulse, &flights), parts.settings.tuning().pace);
+    let zones = Zones::new(parts.settings.tz_version(), &parts.lease, joined);
+    let duties = Together { tuner: &tuner, pulse: &pulse, flights: &flights };
+    let (duties, pace) = (parts.duties(&duties, zones), parts.settings.tuning().pace);
     let (settler, node) = (parts.settler(&settled, &flights), parts.node());
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));

@@ -21,6 +21,7 @@ mod id;
 mod jitter;
 mod limit;
 mod message;
+mod moved;
 mod name;
 mod pace;
 mod plan;
@@ -52,6 +53,7 @@ pub use limit::*;
 pub use message::{
     BadMessage, Fault, MESSAGE_BYTES_MAX, MESSAGE_CHANNEL, check_message, message_event, message_id,
 };
+pub use moved::{ArmedTick, Foreseen, Moved, moved};
 pub use name::{Named, UnknownName};
 pub use pace::Pace;
 pub use plan::{

@@ -55,6 +55,8 @@ named! {
         ChangeGuard = "change_guard",
         /// A node with an older tz database does not plan.
         OlderRulesDoNotPlan = "older_rules_do_not_plan",
+        /// What was planned by older rules of a zone is planned again by newer ones.
+        NewerRulesPlanAgain = "newer_rules_plan_again",
         /// `max_runs` is counted inside the admission.
         MaxRunsInAdmission = "max_runs_in_admission",
         /// At most one run in flight where runs take turns, by a claim.

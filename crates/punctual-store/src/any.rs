@@ -50,6 +50,7 @@ hand_over! {
     plannable(ask: Ask) -> Result<PlannableBatch, Error>;
     decidable(now: Timestamp, schedules: Vec<ScheduleKey>) -> Result<PlannableBatch, Error>;
     commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Result<Vec<Commit>, Error>;
+    replan(fence: Fence, writes: Vec<ScheduleWrite>) -> Result<Option<Vec<Result<Written, Error>>>, Error>;
     due(ask: Ask) -> Result<DueBatch, Error>;
     admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error>;
     moment() -> Option<Moment>;

@@ -26,6 +26,7 @@ mod row;
 mod sqlite;
 mod stored;
 mod text;
+mod turn;
 
 use std::future::Future;
 
@@ -42,6 +43,7 @@ pub use memory::{Fate, Memory};
 pub use postgres::{Postgres, PostgresSettings};
 pub use row::*;
 pub use sqlite::{Access, Sqlite};
+pub use turn::{NewRules, Turn};
 
 /// One batch of schedules, rows or outcomes is at most this long.
 pub const BATCH_MAX: usize = 5_000;
@@ -84,12 +86,21 @@ pub trait Store: Send + Sync + 'static {
         schedules: Vec<ScheduleKey>,
     ) -> impl Future<Output = Result<PlannableBatch, Error>> + Send;
 
-    /// Writes plans: each with its entries, ranges, audit events and cursor, or not at all if it is stale.
+    /// Writes plans: each with its entries, ranges, audit events and cursor, or not at all if it is stale. A plan of a node
+    /// with an older tz database than the newest one is stale.
     fn commit_plans(
         &self,
         batch: Batch,
         plans: Vec<PlanCommit>,
     ) -> impl Future<Output = Result<Vec<Commit>, Error>> + Send;
+
+    /// Writes changes that a newer tz database makes, as [`Store::write_schedules`] does for the engine; nothing, if the
+    /// node's own is not the newest any more.
+    fn replan(
+        &self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> impl Future<Output = Result<Option<Vec<Result<Written, Error>>>, Error>> + Send;
 
     /// Rows that want to be looked at: armed and due, woken or overdue waiting ones, retries whose time has come;
     /// round-robin by org. With them the world they are judged in.

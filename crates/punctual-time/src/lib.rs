@@ -130,4 +130,6 @@ pub use timing::{
 };
 pub use window::{Calendar, DayRange, Weekdays};
 pub use windows::{QuietHours, Suppression, Windows};
+#[cfg(feature = "editions")]
+pub use zone::edition;
 pub use zone::{Zone, tz_version};

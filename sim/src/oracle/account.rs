@@ -123,6 +123,7 @@ impl Oracle {
             format!("no row for {}, though planned through {}", instant(*tick), instant(planned))
         }));
         wrong.extend(self.unplanned(moment, row, planned));
+        wrong.extend(self.unruled(moment, row));
         let checked = new.len() as u64;
         self.ticks += checked;
         if let Some(known) = self.schedules.get_mut(&row.key) {

@@ -54,6 +54,8 @@ pub(super) struct Known {
     pub(super) made: Timestamp,
     pub(super) standing: Standing,
     pub(super) spans: Vec<Span>,
+    /// Ticks after this belong to the present version.
+    pub(super) valid_after: i64,
     /// The ticks that have a row of their own.
     pub(super) rows: BTreeSet<i64>,
     /// The runs in flight, and whether each takes turns with others.
@@ -91,6 +93,7 @@ impl Known {
             made,
             standing: Standing::Active,
             spans: vec![Span { sketch, after, through: None, rules }],
+            valid_after: after,
             rows: BTreeSet::new(),
             in_flight: BTreeMap::new(),
             admitted: 0,
@@ -114,6 +117,7 @@ impl Known {
         self.version += 1;
         self.sketches.insert(self.version, Arc::clone(&sketch));
         self.spans.push(Span { sketch, after: end, through: None, rules });
+        self.valid_after = end;
         // The ticks of a pause that an edit ends are missed for it.
         self.resumed_through = self.resumed_through.max(floor(at));
     }
@@ -154,9 +158,25 @@ impl Known {
     /// The windows that suppress a tick, by the rules that held then.
     pub(super) fn suppressed(&self, walls: &Walls, version: i64, tick: i64) -> Vec<&'static str> {
         let sketch = self.sketches.get(&version).unwrap_or(self.present());
+        sketch.suppressed(walls.of(sketch, self.rules_at(tick)), tick)
+    }
+
+    /// Which rules of the zones hold for a tick.
+    pub(super) fn rules_at(&self, tick: i64) -> usize {
         let holds = |span: &&Span| span.after < tick && span.through.is_none_or(|through| tick <= through);
-        let rules = self.spans.iter().rev().find(holds).map_or(0, |span| span.rules);
-        sketch.suppressed(walls.of(sketch, rules), tick)
+        self.spans.iter().rev().find(holds).map_or(0, |span| span.rules)
+    }
+
+    /// Whoever plans it from a second on has these rules.
+    pub(super) fn rule(&mut self, from: i64, rules: usize) {
+        let Some(last) = self.spans.last_mut().filter(|last| last.through.is_none() && last.rules < rules)
+        else {
+            return;
+        };
+        let after = from.max(last.after);
+        let next = Span { sketch: Arc::clone(&last.sketch), after, through: None, rules };
+        last.through = Some(after);
+        self.spans.push(next);
     }
 
     /// The ticks that there must be in a stretch, by whoever had the say.

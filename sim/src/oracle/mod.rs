@@ -9,6 +9,7 @@ mod end;
 mod known;
 mod launch;
 mod row;
+mod rules;
 mod start;
 
 use std::collections::{BTreeMap, HashMap};
@@ -53,8 +54,9 @@ pub(crate) struct Oracle {
     rhythm: Rhythm,
     grain: Grain,
     walls: Walls,
-    /// Which rules of the zones hold.
+    /// Which rules of the zones are the newest that a node has brought, and since when.
     rules: usize,
+    ruled_since: Duration,
     schedules: BTreeMap<ScheduleKey, Known>,
     runs: HashMap<RunKey, Seen>,
     leases: HashMap<Fence, Timestamp>,
@@ -93,6 +95,7 @@ impl Oracle {
             grain,
             walls: Walls::default(),
             rules: 0,
+            ruled_since: Duration::ZERO,
             schedules: BTreeMap::new(),
             runs: HashMap::new(),
             leases: HashMap::new(),
@@ -109,9 +112,9 @@ impl Oracle {
         }
     }
 
-    /// Teaches it the clock of a zone.
-    pub(crate) fn know_zone(&mut self, zone: &'static str, wall: Wall) {
-        self.walls.learn(zone, 0, wall);
+    /// Teaches it the clock of a zone by some rules.
+    pub(crate) fn know_zone(&mut self, (zone, rules): (&'static str, usize), wall: Wall) {
+        self.walls.learn(zone, rules, wall);
     }
 
     /// What is wrong so far.

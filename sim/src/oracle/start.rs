@@ -97,7 +97,7 @@ impl Oracle {
             true => Stretch { after: seen.tick - far - 1, through: seen.tick - 1 },
             false => Stretch { after: seen.tick, through: seen.tick + far },
         };
-        let neighbours = sketch.ticks(self.walls.of(sketch, self.rules), known.made, stretch);
+        let neighbours = sketch.ticks(self.walls.of(sketch, known.rules_at(seen.tick)), known.made, stretch);
         let neighbour = if off < 0 { neighbours.last() } else { neighbours.first() };
         let half = neighbour.map_or(max, |tick| i128::from((tick - seen.tick).abs()) * 500);
         (off.abs() > max.min(half) + 1).then(|| format!("6: it would fire {off} ms from its tick"))
@@ -160,7 +160,7 @@ fn not_to_start(known: &Known, seen: &Seen) -> Vec<String> {
     if seen.version != known.version {
         wrong.push(format!("6: it is of version {} and version {} is valid", seen.version, known.version));
     }
-    let since = known.spans.last().map_or(i64::MIN, |span| span.after);
+    let since = known.valid_after;
     if seen.tick <= since {
         wrong.push(format!("7: its version became valid at second {since}, after its tick"));
     }

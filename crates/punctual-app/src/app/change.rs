@@ -3,13 +3,8 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
-use punctual_plan::{
-    Before, Change, Changed, Cursor, LateRow, Open, Origin, Plan, RunState, Schedule, Status, Subject, When,
-    Window, change, plan, resume,
-};
-use punctual_store::{OpenRow, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written, timing};
-use punctual_time::Timing;
+use punctual_plan::{Change, Changed, Plan, Schedule, Status, When, Window};
+use punctual_store::{ScheduleRow, ScheduleWrite, Selector, Store, Turn, Write, Written};
 
 use super::App;
 use crate::Failure;
@@ -235,8 +230,10 @@ impl App {
         let now = self.now().await?;
         let open = self.store.open_rows(self.scope(), row.key).await?;
         let definition = step.definition(row).map(Arc::new);
-        let turn = Turn { row, open: &open, now };
-        let changed = turn.changed(step);
+        let turn = Turn { row, open: &open, window: Window::at(now) };
+        let nothing =
+            || Changed { removed: Vec::new(), cancelled: Vec::new(), plan: Plan::starting(row.state.cursor) };
+        let changed = step.change(row).map_or_else(nothing, |what| turn.changed(&what));
         let status = step.status(row);
         let is_active = status.as_ref().map_or(row.state.status.is_active(), Status::is_active);
         let next = definition.as_deref().unwrap_or(&row.definition);
@@ -257,77 +254,4 @@ impl App {
         };
         Ok(ScheduleWrite { write, kind: step.kind(), note: step.note(), now })
     }
-}
-
-/// A schedule at the moment at which it is decided upon.
-struct Turn<'a> {
-    row: &'a ScheduleRow,
-    open: &'a [OpenRow],
-    now: Timestamp,
-}
-
-impl Turn<'_> {
-    /// What becomes of the open rows.
-    fn changed(&self, step: &Step) -> Changed {
-        let Some(what) = step.change(self.row) else {
-            let plan = Plan::starting(self.row.state.cursor);
-            return Changed { removed: Vec::new(), cancelled: Vec::new(), plan };
-        };
-        // A run that a person asked for is not a tick of the version that ends.
-        let is_meant = |row: &&OpenRow| row.run.origin != Origin::Manual || !what.is_still_active();
-        let open: Vec<Open> = self.open.iter().filter(is_meant).map(|row| row.open).collect();
-        let is_over =
-            self.row.spent_at.is_some() || matches!(self.row.state.status, Status::Exhausted { .. });
-        let timing = timing(&self.row.definition, &self.row.state).filter(|_| !is_over);
-        let before = Before {
-            timing: timing.as_ref(),
-            cursor: self.row.state.cursor,
-            open: &open,
-            slept: self.row.state.status.reason(self.row.left_at.unwrap_or(self.now)),
-            launched_through: self.row.launched_through,
-        };
-        change(&before, &what, self.now)
-    }
-
-    /// The first window of what comes after; the change has left nothing late.
-    fn plan(&self, next: &Schedule, cursor: Cursor) -> Option<Plan> {
-        let timing = timing(next, &self.row.state)?;
-        let outstanding = self.row.outstanding(next);
-        Some(plan(&subject(next, &timing, (cursor, outstanding)), Window::at(self.now)))
-    }
-
-    /// What becomes of the pause, and the first window after it.
-    fn resume(&self) -> Option<Plan> {
-        let next = &self.row.definition;
-        let timing = timing(next, &self.row.state)?;
-        let late = self.late();
-        let is_unlaunched = |row: &&OpenRow| row.run.origin == Origin::Tick && row.run.attempts.is_empty();
-        let outstanding = self.row.outstanding(next) + self.open.iter().filter(is_unlaunched).count();
-        let subject = Subject { late: &late, ..subject(next, &timing, (self.row.state.cursor, outstanding)) };
-        Some(resume(&subject, &self.row.state.status, Window::at(self.now)))
-    }
-
-    fn late(&self) -> Vec<LateRow> {
-        let rows = self.open.iter().map(|row| &row.run);
-        let due = rows.filter(|run| run.fire_at <= self.now && run.origin == Origin::Tick);
-        let mut late: Vec<LateRow> = due
-            .filter_map(|run| match &run.state {
-                RunState::Scheduled { verdict } => Some(LateRow {
-                    run: run.key,
-                    scheduled_for: run.scheduled_for,
-                    fire_at: run.fire_at,
-                    verdict: verdict.clone(),
-                }),
-                _ => None,
-            })
-            .collect();
-        late.sort_by_key(|row| row.scheduled_for);
-        late
-    }
-}
-
-fn subject<'a>(schedule: &'a Schedule, timing: &'a Timing, at: (Cursor, usize)) -> Subject<'a> {
-    let (cursor, outstanding) = at;
-    let (id, policy) = (schedule.id, &schedule.policy);
-    Subject { id, timing, policy, cursor, late: &[], outstanding, slept: None }
 }

@@ -12,6 +12,8 @@ pub struct Gate(Arc<Mutex<State>>);
 #[derive(Debug, Default)]
 struct State {
     is_closed: bool,
+    /// Which rules of the zones the node has.
+    edition: usize,
     waiting: Vec<Waker>,
 }
 
@@ -19,6 +21,11 @@ impl Gate {
     /// From now on nothing of the node goes on; timers that end meanwhile are noticed afterwards.
     pub fn close(&self) {
         self.state().is_closed = true;
+    }
+
+    /// From now on the node reads zones by this edition of the made-up ones, as its program would.
+    pub fn read_zones_by(&self, edition: usize) {
+        self.state().edition = edition;
     }
 
     /// Everything goes on.
@@ -50,13 +57,14 @@ impl<F: Future> Future for Behind<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        {
+        let edition = {
             let mut state = self.gate.state();
             if state.is_closed {
                 state.waiting.push(context.waker().clone());
                 return Poll::Pending;
             }
-        }
-        self.task.as_mut().poll(context)
+            state.edition
+        };
+        punctual_time::edition::within(edition, || self.task.as_mut().poll(context))
     }
 }

@@ -1,7 +1,13 @@
-//! Nodes whose tz databases differ: who has an older one plans nothing, and leaves to the others what a plan decides.
+//! Nodes whose tz databases differ: who has an older one plans nothing, and leaves to the others what a plan decides; who has
+//! a newer one plans again what has moved.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use punctual_engine::harness::Cluster;
-use punctual_plan::{CatchUp, Schedule};
+use punctual_plan::{CatchUp, Cursor, Schedule, Status, Subject, When, Window, plan};
+use punctual_store::{AuditFilter, Cut, ScheduleFilter, ScheduleWrite, Scope, Store, Write};
+use punctual_time::Zone;
 
 use crate::stage::{SEED, at, cron, with};
 
@@ -87,4 +93,82 @@ fn what_was_slept_through_is_left_to_a_node_that_may_plan() {
         let schedule = with(cron("one", "* * * * *"), |policy| policy.catch_up = catch_up);
         assert_eq!(ledger_of(&schedule, Some("old")), ledger_of(&schedule, None), "{catch_up:?}");
     }
+}
+
+fn within(mut schedule: Schedule, zone: &str) -> Schedule {
+    if let When::Ticks(timing) = &mut schedule.when {
+        timing.zone = Zone::get(zone).expect("there is such a zone");
+    }
+    schedule
+}
+
+/// Makes a schedule of Berlin's noon, at 11:00, whose first window is that of Athens, where noon is at 10:00: as if Berlin's
+/// rules had been those of Athens before.
+async fn create_by_older_rules(cluster: &Cluster, name: &str) {
+    let now = cluster.now();
+    let noon = |zone| within(cron(name, "0 12 * * *"), zone);
+    let older = noon("Europe/Athens");
+    let subject = Subject::of(&older, Cursor::starting(now)).expect("it ticks");
+    let plan = Some(plan(&subject, Window { now, pace: cluster.pace }));
+    let definition = Arc::new(noon("Europe/Berlin"));
+    let write = Write::Create { definition, status: Status::Active, plan, declared_set: None };
+    let write = ScheduleWrite { write, kind: "schedule.created", note: String::new(), now };
+    cluster.write(write).await.expect("it is made");
+}
+
+/// How often the audit log says that a schedule has moved, and the versions of all schedules.
+async fn moves(cluster: &Cluster) -> (usize, Vec<i64>) {
+    let filter = AuditFilter { kind: Some("schedule.changed".to_owned()), ..AuditFilter::default() };
+    let said = cluster.store.audit(Scope::org(cluster.org), filter, Cut::first(10_000)).await;
+    let rows = cluster.store.schedules(Scope::Engine, ScheduleFilter::default(), Cut::first(10_000)).await;
+    let versions = rows.expect("the store answers").rows.iter().map(|row| row.definition.version).collect();
+    (said.expect("the store answers").rows.len(), versions)
+}
+
+#[test]
+fn what_newer_rules_move_is_run_where_they_put_it() {
+    // Armed by the older rules, or only known.
+    for begin in ["09:59:30", "08:00:00"] {
+        let (launched, moves) = Cluster::tell(SEED, at(begin), async |mut cluster| {
+            create_by_older_rules(&cluster, "moved").await;
+            cluster.create(within(cron("still", "30 12 * * *"), "Europe/Berlin")).await;
+            cluster.tz_version = NEWER;
+            cluster.start("new").await;
+            cluster.until(at("12:00:00")).await;
+            (cluster.targets.launched(), moves(&cluster).await)
+        });
+        let ran: Vec<_> = launched.iter().map(|one| (one.schedule.as_str(), one.at)).collect();
+        assert_eq!(ran, [("moved", at("11:00:00")), ("still", at("11:30:00"))], "{begin}");
+        assert_eq!(moves, (1, vec![2, 1]), "{begin}");
+    }
+}
+
+#[test]
+fn everything_is_gone_over_once_whoever_is_killed_meanwhile() {
+    const ALL: usize = 350;
+    let (ticks, moves, after) = Cluster::tell(SEED, at("09:59:30"), async |mut cluster| {
+        for number in 0..ALL {
+            create_by_older_rules(&cluster, &format!("s{number:03}")).await;
+        }
+        cluster.tz_version = NEWER;
+        // Each has gone over a page or two when it is killed, or the next one comes.
+        for _ in 0..3 {
+            cluster.start("new").await;
+            cluster.pass(Duration::from_millis(25)).await;
+            cluster.crash("new").await;
+        }
+        cluster.start("new").await;
+        cluster.start("other").await;
+        cluster.until(at("11:00:01")).await;
+        let seen = moves(&cluster).await;
+        cluster.stop("other").await;
+        cluster.stop("new").await;
+        cluster.start("new").await;
+        cluster.pass(Duration::from_secs(10)).await;
+        (cluster.targets.launched(), seen, moves(&cluster).await)
+    });
+    assert_eq!(ticks.len(), ALL);
+    assert!(ticks.iter().all(|one| one.at == at("11:00:00")), "each in time, and none at the older one");
+    assert_eq!(moves, (ALL, vec![2; ALL]));
+    assert_eq!(after, moves, "a restart with the same rules moves nothing");
 }

@@ -27,6 +27,7 @@ pub mod stage;
 pub mod trace;
 mod turn;
 pub mod wide;
+pub mod zone;
 
 use std::future::Future;
 
@@ -245,6 +246,14 @@ macro_rules! behaviours {
                 a_pending_retry_is_not_taken_over,
                 an_older_tz_database_does_not_plan,
                 a_run_names_its_tz_database,
+            }
+            zone {
+                newer_rules_move_what_is_to_come,
+                newer_rules_leave_what_is_in_its_place,
+                newer_rules_do_not_reach_back,
+                newer_rules_move_windows_too,
+                a_schedule_is_moved_once,
+                older_rules_change_nothing_any_more,
             }
             queue {
                 a_run_is_leased_once,

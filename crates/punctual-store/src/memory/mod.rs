@@ -330,6 +330,14 @@ impl Store for Memory {
         self.write("writing schedules", |data| Ok(data.write_schedules(&scope, writes)))
     }
 
+    async fn replan(
+        &self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        self.write("planning again", |data| data.replan(fence, writes))
+    }
+
     async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
         self.read("reading schedule", |data| {
             Ok(data.select(&scope, &selector)?.and_then(|key| data.schedule_row(key)))

@@ -36,6 +36,11 @@ impl Data {
             || self.tz_versions.get(&self.tz).is_none_or(|newest| version >= newest.as_str())
     }
 
+    /// The same of the one that a node has.
+    pub(super) fn has_newest_rules(&self, fence: Fence) -> bool {
+        self.nodes.get(&fence).is_none_or(|node| self.may_plan(&node.tz_version))
+    }
+
     pub(super) fn join(&mut self, node: Node) -> Joined {
         let now = self.now();
         let earlier: Vec<Fence> =

@@ -117,7 +117,10 @@ impl Data {
         }
         self.check_lease(batch.fence)?;
         let moment = Moment { now: batch.now, tz: self.tz_of(batch.fence) };
-        let answer: Vec<Commit> = plans.iter().map(|plan| self.commit_plan(plan, moment)).collect();
+        let answer: Vec<Commit> = match self.has_newest_rules(batch.fence) {
+            true => plans.iter().map(|plan| self.commit_plan(plan, moment)).collect(),
+            false => vec![Commit::Stale; plans.len()],
+        };
         self.batches.insert(batch.id.0, (batch.now, Kept::Commits(answer.clone())));
         Ok(answer)
     }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
-use punctual_plan::{Cursor, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey, Status};
+use punctual_plan::{
+    Cursor, Fence, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleId, ScheduleKey, Status,
+};
 
 use super::data::Data;
 use super::life::{Moment, NewRow};
@@ -48,6 +50,15 @@ impl Data {
         writes: Vec<ScheduleWrite>,
     ) -> Vec<Result<Written, Error>> {
         writes.into_iter().map(|write| self.write_schedule(scope, write)).collect()
+    }
+
+    pub(super) fn replan(
+        &mut self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        self.check_lease(fence)?;
+        Ok(self.has_newest_rules(fence).then(|| self.write_schedules(&Scope::Engine, writes)))
     }
 
     fn write_schedule(&mut self, scope: &Scope, write: ScheduleWrite) -> Result<Written, Error> {
@@ -296,6 +307,7 @@ impl Data {
             deleted_at: record.deleted_at,
             declared_set: record.declared_set.clone(),
             next_run_at: armed.map(|(_, run)| run.scheduled_for).min().or(state.next_tick),
+            next_tick: state.next_tick,
             last_success: state.last_success,
         })
     }

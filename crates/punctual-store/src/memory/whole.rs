@@ -5,7 +5,7 @@ use punctual_plan::{Hole, Origin, Recorded, RunKey, RunStatus, ScheduleKey, Span
 use punctual_time::Anchor;
 
 use super::data::Data;
-use super::table::{RangeRecord, ScheduleRecord, StateRecord};
+use super::table::{RangeRecord, RunRecord, ScheduleRecord, StateRecord};
 use crate::{Chain, DatabaseStatus, Finding, Scope, Table, timing};
 
 /// A check compares the newest part of each ledger with its spec.
@@ -150,7 +150,9 @@ impl Data {
             self.history.range((key, Timestamp::MIN, RunKey(0))..=(key, Timestamp::MAX, RunKey(i64::MAX)));
         let rows = rows.filter_map(|(_, tick, run)| Some((*tick, self.runs.get(run)?)));
         let rows: Vec<_> = rows.filter(|(_, run)| run.origin == Origin::Tick).collect();
-        let older = rows.iter().filter(|(_, run)| run.version != record.version).map(|(tick, _)| *tick).max();
+        // What was planned by other rules of the zones is not held against the present ones either.
+        let is_other = |run: &RunRecord| run.version != record.version || run.tz != self.tz;
+        let older = rows.iter().filter(|(_, run)| is_other(run)).map(|(tick, _)| *tick).max();
         let ranges = || self.ranges.range((key, Timestamp::MIN)..=(key, Timestamp::MAX));
         let is_older = |range: &RangeRecord| range.version != record.version;
         let older_range = ranges().filter(|(_, range)| is_older(range)).map(|(_, range)| range.last).max();

@@ -318,6 +318,14 @@ impl Store for Postgres {
         result
     }
 
+    async fn replan(
+        &self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        self.replan_all(fence, &writes).await
+    }
+
     async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
         match (&scope, &selector) {
             (Scope::Org { org, .. }, Selector::Id(id)) => self.share_schedule(*org, *id).await,

@@ -16,6 +16,10 @@ use crate::{
     Alive, Attempt, Error, HANDED_BACK, Heartbeat, Joined, Launchable, Node, NodeRow, Orphan, SHARDS, Shards,
 };
 
+/// Whoever plans shares this for the length of its transaction, and whoever brings newer rules of the zones has it alone; any
+/// number that nobody else uses.
+const RULES: i64 = 0x7075_6e63_727a_6f6e;
+
 /// How often one heartbeat looks for shards that are free.
 const TAKE_LOOKS: usize = 2;
 
@@ -130,6 +134,10 @@ async fn join_in(tx: &Tx, node: &Node) -> Result<Joined, Error> {
     let fence = tx.row(sql!("raise_fence"), &[]).await?;
     let fence: i64 = col(&fence.ok_or_else(|| Error::corrupt("the installation has no row"))?, 0)?;
     let tz = &node.tz_version;
+    if newest(tx).await?.is_none_or(|newest| *tz > newest) {
+        // What is being planned by older rules is on disk, or refused, before anybody goes over it.
+        tx.rows(sql!("lock_migrations"), &[&RULES]).await?;
+    }
     tx.run(sql!("insert_tz"), &[tz]).await?;
     tx.run(sql!("raise_tz"), &[tz]).await?;
     let (pid, started) = (i64::from(node.pid), node.started_at.as_microsecond());
@@ -142,11 +150,20 @@ fn micros(duration: SignedDuration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
+/// The newest tz database that was seen here.
+async fn newest(tx: &Tx) -> Result<Option<String>, Error> {
+    tx.row(sql!("newest_tz"), &[]).await?.map(|row| col(&row, 0)).transpose()
+}
+
 /// Whether a tz database is not older than the newest that was seen here.
 async fn may_plan(tx: &Tx, tz: &str) -> Result<bool, Error> {
-    let newest = tx.row(sql!("newest_tz"), &[]).await?;
-    let newest: Option<String> = newest.map(|row| col(&row, 0)).transpose()?;
-    Ok(newest.is_none_or(|newest| tz >= newest.as_str()))
+    Ok(newest(tx).await?.is_none_or(|newest| tz >= newest.as_str()))
+}
+
+/// Whether no newer tz database than that of a node was seen; none is until the transaction ends.
+pub(super) async fn has_newest_rules(tx: &Tx, fence: Fence) -> Result<bool, Error> {
+    tx.rows(sql!("share_rules"), &[&RULES]).await?;
+    Ok(tx.row(sql!("is_older"), &[&fence.0]).await?.is_none())
 }
 
 async fn beat_in(tx: &Tx, Alive { fence, ahead }: Alive) -> Result<Heartbeat, Error> {

@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 
 use super::connection::{Arg, Role, Tx, col, unless_raced};
 use super::ledger::{Ending, Planned};
+use super::node::has_newest_rules;
 use super::{By, Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::{answer_of, floats_on, read_answer};
@@ -180,6 +181,9 @@ impl Postgres {
     }
 
     async fn plans_in(&self, tx: &Tx, batch: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
+        if !has_newest_rules(tx, batch.fence).await? {
+            return Ok(vec![Commit::Stale; plans.len()]);
+        }
         lock_decided(tx, plans).await?;
         let moved = move_cursors(tx, plans).await?;
         let mut commits = Vec::with_capacity(plans.len());

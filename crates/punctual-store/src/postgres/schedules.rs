@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{
-    Anchors, Counters, Cursor, Event, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule, ScheduleId,
+    Anchors, Counters, Cursor, Event, Fence, Open, OpenKind, OrgKey, RunKey, RunStatus, Schedule, ScheduleId,
     ScheduleKey, State,
 };
 use tokio_postgres::Row;
@@ -14,6 +14,7 @@ use super::connection::{Arg, Role, Tx, col};
 use super::create::New;
 use super::definitions::{is_sharing, shared};
 use super::ledger::{About, Events};
+use super::node::has_newest_rules;
 use super::plan::{named, unsigned};
 use super::{Postgres, sql};
 use crate::definition::{Shared, decode};
@@ -59,6 +60,24 @@ impl Postgres {
         };
         let tx = self.connections.begin(role, "writing schedules").await?;
         let result = self.write_in(&tx, scope, writes).await;
+        tx.finish(result).await
+    }
+
+    /// The same for what a newer tz database changes; nothing, if the node's own is not the newest any more.
+    pub(super) async fn replan_all(
+        &self,
+        fence: Fence,
+        writes: &[ScheduleWrite],
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        let tx = self.connections.begin_aside("planning again").await?;
+        let result = async {
+            tx.row(sql!("node_lives"), &[&fence.0]).await?.ok_or(Error::LeaseLost)?;
+            match has_newest_rules(&tx, fence).await? {
+                true => self.write_in(&tx, &Scope::Engine, writes).await.map(Some),
+                false => Ok(None),
+            }
+        };
+        let result = result.await;
         tx.finish(result).await
     }
 
@@ -333,7 +352,7 @@ fn read_schedule(
         last_finish,
         anchors: Anchors { start: micros(27)?, finish: micros(28)? },
     };
-    let armed = seconds(25)?;
+    let (armed, next_tick) = (seconds(25)?, seconds(13)?);
     Ok(ScheduleRow {
         key: ScheduleKey(col(row, 0)?),
         definition,
@@ -347,10 +366,8 @@ fn read_schedule(
         updated_at: from_micros(col(row, 5)?)?,
         deleted_at: micros(6)?,
         declared_set: col(row, 3)?,
-        next_run_at: match armed {
-            Some(armed) => Some(armed),
-            None => seconds(13)?,
-        },
+        next_run_at: armed.or(next_tick),
+        next_tick,
         last_success: micros(23)?.zip(col::<Option<i64>>(row, 24)?.map(RunKey)),
     })
 }

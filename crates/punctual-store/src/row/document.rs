@@ -19,7 +19,7 @@ pub enum DocumentKind {
     Secret,
     /// Limits of the org; its name is `org`.
     Limits,
-    /// The schedules of a declared file.
+    /// When a declared file was last applied; for the installation itself, which tz database its schedules follow.
     DeclaredSet,
     /// A person or agent.
     User,

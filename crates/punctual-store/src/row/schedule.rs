@@ -111,6 +111,8 @@ pub struct ScheduleRow {
     pub declared_set: Option<String>,
     /// The earliest armed or computed tick.
     pub next_run_at: Option<Timestamp>,
+    /// The first tick that is not planned yet, as it was known when the others were planned.
+    pub next_tick: Option<Timestamp>,
     /// When a run of it last succeeded, and which.
     pub last_success: Option<(Timestamp, punctual_plan::RunKey)>,
 }

@@ -39,6 +39,11 @@ pub(super) fn join(db: &Db, node: &Node) -> Result<Joined, Error> {
     Ok(Joined { fence: Fence(fence), may_plan: node.tz_version >= newest })
 }
 
+/// Whether no newer tz database than that of a node was seen.
+pub(super) fn has_newest_rules(db: &Db, fence: Fence) -> Result<bool, Error> {
+    Ok(db.value::<i64>(sql!("is_older"), [fence.0])?.is_none())
+}
+
 /// Renews a node's lease and gives each living node its share of the shards.
 pub(super) fn heartbeat(db: &Db, alive: Alive) -> Result<Heartbeat, Error> {
     let (at, fence) = (db.now(), alive.fence);

@@ -13,6 +13,7 @@ use rusqlite::{CachedStatement, Row, params};
 use super::audit::{About, record_event};
 use super::connection::{Db, execute};
 use super::decode::{column, instant, maybe_instant, reason, tick};
+use super::node::has_newest_rules;
 use super::open::{End, Waker, close, exhaust, go_on};
 use super::sheet::{self, Folded};
 use super::{batch, org_of, shard_list, sql};
@@ -225,6 +226,9 @@ fn late_rows(
 /// Writes each plan whole, or leaves it out because somebody else planned or changed the schedule first.
 pub(super) fn commit(db: &Db, head: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
     batch::once(db, head, || {
+        if !has_newest_rules(db, head.fence)? {
+            return Ok(vec![Commit::Stale; plans.len()]);
+        }
         let mut cursor = db.prepare(sql!("move_cursor"))?;
         let mut writer = PlanWriter::new(db, head.now)?;
         let commits =

@@ -119,6 +119,7 @@ fn read_schedule(db: &Db, row: &Row<'_>) -> Result<ScheduleRow, Error> {
         deleted_at: maybe_instant(row, 3)?,
         declared_set: column(row, 4)?,
         next_run_at: armed.or(next),
+        next_tick: next,
         last_success,
     })
 }

@@ -172,6 +172,14 @@ impl Store for Sqlite {
         self.write_all(scope, writes).await
     }
 
+    async fn replan(
+        &self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        self.replan_all(fence, writes).await
+    }
+
     async fn schedule(&self, scope: Scope, selector: Selector) -> Result<Option<ScheduleRow>, Error> {
         self.lister.run(move |db| schedules::find(db, &scope, &selector)).await
     }

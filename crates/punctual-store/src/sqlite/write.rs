@@ -4,13 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Changed, Event, OrgKey, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleKey, Status};
+use punctual_plan::{
+    Changed, Event, Fence, OrgKey, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleKey, Status,
+};
 use rusqlite::params;
 
 use super::audit::{About, record, record_event};
 use super::change::{Stand, write_changed};
 use super::connection::Db;
 use super::create::{Kept, New, Upcoming, refused};
+use super::node::has_newest_rules;
 use super::open::{exhaust, go_on};
 use super::plan::{NewRow, Place, PlanWriter, is_free};
 use super::prepare::{PIECE_MAX, Pieces, Prepared};
@@ -54,7 +57,33 @@ impl Sqlite {
         writes: Vec<ScheduleWrite>,
     ) -> Result<Vec<Result<Written, Error>>, Error> {
         let mut pieces = Pieces::of(writes);
-        let Done { answers, writes } = self.writer.run(move |db| write(db, &scope, &mut pieces)).await?;
+        let done = self.writer.run(move |db| write(db, &scope, &mut pieces)).await?;
+        Ok(self.remember(done))
+    }
+
+    /// The same for what a newer tz database changes; nothing, if the node's own is not the newest any more.
+    pub(super) async fn replan_all(
+        &self,
+        fence: Fence,
+        writes: Vec<ScheduleWrite>,
+    ) -> Result<Option<Vec<Result<Written, Error>>>, Error> {
+        let mut pieces = Pieces::of(writes);
+        let replan = move |db: &Db| {
+            if db.value::<i64>(sql!("is_living"), params![fence.0, db.now().as_microsecond()])?.is_none() {
+                return Err(Error::LeaseLost);
+            }
+            match has_newest_rules(db, fence)? {
+                true => write(db, &Scope::Engine, &mut pieces).map(Some),
+                false => Ok(None),
+            }
+        };
+        let done = self.writer.run(replan).await?;
+        Ok(done.map(|done| self.remember(done)))
+    }
+
+    /// Keeps the definitions of what was written at hand.
+    fn remember(&self, done: Done) -> Vec<Result<Written, Error>> {
+        let Done { answers, writes } = done;
         // Remembered only now: what was undone would be taken for another schedule of the same number.
         let made = |answer: &Result<Written, Error>| match answer {
             Ok(Written::Schedule(schedule)) => Some(*schedule),
@@ -74,7 +103,7 @@ impl Sqlite {
         } else {
             remember();
         }
-        Ok(answers)
+        answers
     }
 }
 

@@ -2,6 +2,8 @@
 //!
 //! [`Zone`] is the handle; `table` holds the years that matter as plain numbers and asks jiff beyond them.
 
+#[cfg(feature = "editions")]
+pub mod edition;
 mod nearest;
 mod table;
 
@@ -64,6 +66,10 @@ impl Zone {
         if let Some(known) = Zone::known(name) {
             return Ok(known);
         }
+        #[cfg(feature = "editions")]
+        if let Some(made_up) = edition::made_up(name) {
+            return Ok(Zone::keep(made_up));
+        }
         match TimeZoneDatabase::bundled().get(name) {
             Ok(zone) if !zone.is_unknown() => Ok(Zone::of(zone)),
             _ => Err(nearest::unknown(name)),
@@ -87,7 +93,11 @@ impl Zone {
 
     /// The zone as it is known, or from now on known; kept under the database's own spelling alone.
     fn of(zone: TimeZone) -> Zone {
-        let new = Zone(Arc::new(Table::new(zone)));
+        Zone::keep(Table::new(zone))
+    }
+
+    fn keep(table: Table) -> Zone {
+        let new = Zone(Arc::new(table));
         let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
         known.entry(new.name().to_owned()).or_insert(new).clone()
     }
@@ -125,13 +135,13 @@ impl Zone {
     /// # Ok::<(), punctual_time::Error>(())
     /// ```
     pub fn to_jiff(&self) -> TimeZone {
-        self.0.zone().clone()
+        self.0.present().zone().clone()
     }
 
     /// The stretch of constant offset that contains a second of UTC.
     #[inline]
     pub(crate) fn segment(&self, second: i64) -> Segment {
-        self.0.segment(second)
+        self.0.present().segment(second)
     }
 }
 

@@ -60,6 +60,12 @@ pub(crate) struct Table {
     segments: Vec<Segment>,
     /// The segment in which each bucket of the table's time begins.
     buckets: Vec<u16>,
+    /// What a zone that is made up is called.
+    #[cfg(feature = "editions")]
+    pub(super) made_up: Option<&'static str>,
+    /// Its rules in the next edition.
+    #[cfg(feature = "editions")]
+    pub(super) next: Option<Box<Table>>,
 }
 
 impl Table {
@@ -75,10 +81,37 @@ impl Table {
             buckets.push(at as u16);
             second += 1 << BUCKET_BITS;
         }
-        Table { zone, segments, buckets }
+        Table {
+            zone,
+            segments,
+            buckets,
+            #[cfg(feature = "editions")]
+            made_up: None,
+            #[cfg(feature = "editions")]
+            next: None,
+        }
+    }
+
+    /// The table that counts: its own, unless a simulated node has another edition.
+    #[cfg(feature = "editions")]
+    #[inline]
+    pub(super) fn present(&self) -> &Table {
+        let is_next = |_: &&Table| super::edition::current().is_some_and(|edition| edition > 0);
+        self.next.as_deref().filter(is_next).unwrap_or(self)
+    }
+
+    /// The table that counts: its own.
+    #[cfg(not(feature = "editions"))]
+    #[inline]
+    pub(super) fn present(&self) -> &Table {
+        self
     }
 
     pub(super) fn name(&self) -> &str {
+        #[cfg(feature = "editions")]
+        if let Some(made_up) = self.made_up {
+            return made_up;
+        }
         self.zone.iana_name().unwrap_or("UTC")
     }
 

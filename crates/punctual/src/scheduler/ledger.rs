@@ -311,6 +311,7 @@ impl Store for Ledger {
     hand_over! {
         note(at: Timestamp, event: Event) -> ();
         commit_plans(batch: Batch, plans: Vec<PlanCommit>) -> Vec<Commit>;
+        replan(fence: Fence, writes: Vec<ScheduleWrite>) -> Option<Vec<Result<Written, Error>>>;
         admit(batch: Batch, admissions: Vec<AdmitCommit>) -> Vec<Commit>;
         admit_ahead(batch: Batch, ahead: Ahead) -> Option<Vec<Commit>>;
         hold(batch: Batch, ahead: Ahead) -> punctual_store::Hold;
