@@ -152,6 +152,7 @@ impl ScheduleRow {
             deleted_at: None,
             declared_set: declared_set.clone(),
             next_run_at: plan.as_ref().and_then(armed),
+            next_tick: plan.as_ref().and_then(|plan| plan.next_tick),
             last_success: None,
         })
     }
