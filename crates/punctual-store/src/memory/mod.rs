@@ -54,7 +54,7 @@ use fault::{Faults, failed};
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Memory {
     shared: Arc<Everything>,
     /// Changes through this handle.
@@ -79,6 +79,12 @@ impl Everything {
     }
 }
 
+impl Default for Memory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Clone for Memory {
     fn clone(&self) -> Self {
         let seen = AtomicU64::new(self.shared.changes.load(Ordering::SeqCst));
@@ -89,12 +95,14 @@ impl Clone for Memory {
 impl Memory {
     /// An empty store whose clock is the host's.
     pub fn new() -> Self {
-        Self::default()
+        let store = Self { shared: Arc::default(), own: AtomicU64::new(0), seen: AtomicU64::new(0) };
+        lock(&store.shared.data).follow_own_rules();
+        store
     }
 
     /// An empty store whose clock stands still.
     pub fn at(now: Timestamp) -> Self {
-        let store = Self::default();
+        let store = Self::new();
         store.set_now(now);
         store
     }

@@ -21,6 +21,11 @@ impl Data {
         version.and_then(known).map_or(self.tz, |(key, _)| *key)
     }
 
+    /// Begins with the tz database of this program, as every database does.
+    pub(super) fn follow_own_rules(&mut self) {
+        self.tz = self.tz_key(punctual_time::tz_version());
+    }
+
     fn tz_key(&mut self, version: &str) -> i64 {
         if let Some((key, _)) = self.tz_versions.iter().find(|(_, known)| *known == version) {
             return *key;

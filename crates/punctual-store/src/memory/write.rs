@@ -26,6 +26,8 @@ impl Data {
         match table {
             Table::TzVersions => {
                 let (key, version) = (row.int()?, row.text()?);
+                // The one that this ledger was made with may have another number there.
+                self.tz_versions.retain(|_, known| *known != version);
                 self.tz_versions.insert(key, version);
                 let newest = self.tz_versions.iter().max_by_key(|(_, version)| version.as_str());
                 self.tz = newest.map_or(0, |(key, _)| *key);
