@@ -122,6 +122,10 @@ impl<S: Store, C: Clock> Duties<S, C> {
         if self.pulse.unready().is_some() && begun.elapsed() < ZONES_WAIT {
             return Some(ZONES_PAUSE);
         }
+        // As for plans: who is not certain of its lease may be wrong about the time.
+        if !self.zones.is_certain(self.time.clock()) {
+            return Some(ORDER_EVERY.max(self.idle));
+        }
         let window = Window { now: self.time.now(), pace: self.tuning.borrow().pace };
         let stride = self.zones.step(&*self.store, window).await;
         match self.told("zones", stride) {

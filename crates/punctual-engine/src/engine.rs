@@ -106,13 +106,16 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             }
             // What was admitted is launched before the next batch of plans takes its time, even on a single thread.
             tokio::task::yield_now().await;
-            // What had to wait for a plan is looked at after each batch of them, without a sleep.
-            self.plan(due).await;
+            // What had to wait for a plan is looked at after each batch of them, without a sleep. Whoever is not certain of
+            // its lease has not heard the database's time for as long, and others plan meanwhile.
+            if may_admit {
+                self.plan(due).await;
+            }
             self.ask_ended().await;
             next.extend(self.hold_muster(due).await);
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             // What this node may not do now is no reason to wake: else it would spin until it may.
-            let plan_at = self.plan_at.filter(|_| self.membership.may_plan());
+            let plan_at = self.plan_at.filter(|_| may_admit && self.membership.may_plan());
             let tend_at = if may_admit { self.membership.next() } else { self.membership.next_beat() };
             next.extend(plan_at.into_iter().chain(self.ask_ended_at).chain([tend_at]));
             let at_most = self.until(next.into_iter().min());

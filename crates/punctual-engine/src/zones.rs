@@ -15,6 +15,7 @@ use punctual_store::{
 use serde_json::{Value, json};
 use tracing::{debug, info};
 
+use crate::Clock;
 use crate::lease::Lease;
 
 /// Schedules of one step: reading so many delays nobody, and writing as many takes some milliseconds.
@@ -69,6 +70,11 @@ impl Zones {
     pub(crate) fn new(version: String, lease: &Arc<Lease>, joined: &Joined) -> Self {
         let place = if joined.may_plan { Place::Unknown } else { Place::Done };
         Self { version, lease: Arc::clone(lease), place }
+    }
+
+    /// Whether the node is certain of its lease.
+    pub(crate) fn is_certain(&self, clock: &impl Clock) -> bool {
+        self.lease.certain(clock).is_some()
     }
 
     /// Goes one step further.

@@ -125,8 +125,11 @@ impl Known {
     /// Ends the span of the present version; what fired ahead of its instant belongs to it. Gives back its end.
     pub(super) fn close(&mut self, at: Timestamp) -> i64 {
         let end = floor(at).max(self.reached);
-        if let Some(last) = self.spans.last_mut().filter(|last| last.through.is_none()) {
-            last.through = Some(end);
+        if self.spans.last().is_some_and(|last| last.through.is_none()) {
+            // What newer rules were to follow in some time belongs to it as well.
+            let present = self.spans.iter_mut().filter(|span| span.after >= self.valid_after);
+            present
+                .for_each(|span| span.through = Some(span.through.map_or(end, |through| through.min(end))));
         }
         end
     }
