@@ -59,6 +59,10 @@ impl Good {
         Self { ends }
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
     /// When a run ended.
     pub(super) fn ended_at(&self, run: RunKey) -> Option<Timestamp> {
         self.ends.get(&run).map(|end| end.at)
@@ -66,7 +70,7 @@ impl Good {
 
     /// Writes the ends of those that are in flight as it is said of them; gives their rows.
     pub(super) async fn end_runs(&self, tx: &Tx) -> Result<Vec<Row>, Error> {
-        if self.ends.is_empty() {
+        if self.is_empty() {
             return Ok(Vec::new());
         }
         let run: Vec<i64> = self.ends.keys().map(|run| run.0).collect();

@@ -110,7 +110,9 @@ impl Postgres {
         (now, way): (Timestamp, Way),
         reports: &[Report],
     ) -> Result<Option<Vec<Settled>>, Error> {
-        let (mut docket, held) = self.hold(tx, (now, way), reports).await?;
+        let Some((mut docket, held)) = self.hold(tx, (now, way), reports).await? else {
+            return Ok(None);
+        };
         let mut verdicts = Verdicts::new(now, held);
         let mut settled = Vec::with_capacity(reports.len());
         for report in reports {
@@ -157,13 +159,14 @@ impl Postgres {
         self.settle_in(tx, (now, Way::Long), &reports).await.map(|_| ())
     }
 
-    /// Reads and locks everything that the reports are judged by.
+    /// Reads and locks everything that the reports are judged by; nothing, if after what was written already another row
+    /// would have to be waited for, whose holder may wait for what was written.
     async fn hold(
         &self,
         tx: &Tx,
         when: (Timestamp, Way),
         reports: &[Report],
-    ) -> Result<(Docket, Held), Error> {
+    ) -> Result<Option<(Docket, Held)>, Error> {
         let keys: BTreeSet<i64> = reports.iter().map(|report| report.run.0).collect();
         let keys: Vec<i64> = keys.into_iter().collect();
         // Places of orgs, then runs with all that wait for them, then schedules: as admission holds them.
@@ -177,8 +180,14 @@ impl Postgres {
             ended.insert(run, good.ended_at(run));
         }
         let others: Vec<i64> = keys.into_iter().filter(|key| !ended.contains_key(&RunKey(*key))).collect();
-        if !others.is_empty() {
-            rows.extend(tx.rows(sql!("lock_settling"), &[&others]).await?);
+        // A row that was waited for and then turned out otherwise is held all the same.
+        if good.is_empty() {
+            rows = tx.rows(sql!("lock_settling"), &[&others]).await?;
+        } else if !others.is_empty() {
+            rows.extend(tx.rows(sql!("lock_free_settling"), &[&others]).await?);
+            if rows.len() < ended.len() + others.len() {
+                return Ok(None);
+            }
         }
         let mut docket = Docket::default();
         let mut held = Held { written: ended.len(), ..Held::default() };
@@ -196,9 +205,11 @@ impl Postgres {
             held.runs.insert(run, HeldRun { ended_at: ended.get(&run).copied().flatten(), ..extra });
         }
         self.hold_tokens(tx, reports, &mut docket).await?;
-        self.hold_states(tx, &mut docket, &mut held).await?;
+        if !self.hold_states(tx, &mut docket, &mut held).await? {
+            return Ok(None);
+        }
         hold_breakers(tx, reports, &mut docket).await?;
-        Ok((docket, held))
+        Ok(Some((docket, held)))
     }
 
     /// Tokens of earlier attempts, if somebody who is no node reports.
@@ -218,11 +229,17 @@ impl Postgres {
         Ok(())
     }
 
-    async fn hold_states(&self, tx: &Tx, docket: &mut Docket, held: &mut Held) -> Result<(), Error> {
+    /// Whether the schedules of the runs could be held without waiting out of order.
+    async fn hold_states(&self, tx: &Tx, docket: &mut Docket, held: &mut Held) -> Result<bool, Error> {
         let (mut rows, others) = end_states(tx, docket, held).await?;
         let written = rows.len();
-        if !others.is_empty() {
-            rows.extend(tx.rows(sql!("lock_states"), &[&others]).await?);
+        if written == 0 {
+            rows = tx.rows(sql!("lock_states"), &[&others]).await?;
+        } else if !others.is_empty() {
+            rows.extend(tx.rows(sql!("lock_free_states"), &[&others]).await?);
+            if rows.len() < written + others.len() {
+                return Ok(false);
+            }
         }
         let ids: HashMap<ScheduleKey, Arc<Schedule>> =
             docket.runs.values().map(|run| (run.schedule, Arc::clone(&run.definition))).collect();
@@ -257,7 +274,8 @@ impl Postgres {
         let by_id: HashMap<String, ScheduleKey> =
             ids.iter().map(|(key, definition)| (definition.id.to_string(), *key)).collect();
         let rows = tx.rows(sql!("followers"), &[&asked.0, &asked.1]).await?;
-        self.hold_followers(tx, &rows, (docket, held, by_id)).await
+        self.hold_followers(tx, &rows, (docket, held, by_id)).await?;
+        Ok(true)
     }
 
     async fn hold_followers(
