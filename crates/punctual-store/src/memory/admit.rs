@@ -1,6 +1,6 @@
 //! Admission: what is due, and verdicts carried out with their claims, all or nothing.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::rule::{Rule, holds};
@@ -42,35 +42,27 @@ impl Data {
                 expired.push(Expired { run: *key, attempt: run.attempt, fence });
             }
         }
-        let mut batch = DueBatch {
-            rows: Vec::new(),
-            world: punctual_plan::World::free(ask.now),
-            undecided: HashSet::new(),
-            expired,
-            unreadable: Vec::new(),
-            next_look_at,
-        };
         let chosen = interleave(&mut by_org, ask.limit);
         let left = by_org.values().filter_map(|keys| self.runs.get(keys.front()?)?.look_at).min();
-        batch.next_look_at = left.or(batch.next_look_at);
+        let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
         for key in chosen {
             match self.due_row(key) {
-                Ok(row) => batch.rows.extend(row),
+                Ok(row) => rows.extend(row),
                 Err(error) => {
                     if !holds(Rule::OneBadRow) {
-                        batch.rows.clear();
+                        rows.clear();
                         break;
                     }
                     let schedule = self.runs.get(&key).map(|run| run.schedule);
                     let illegible = |schedule| Illegible { run: key, schedule, error };
-                    batch.unreadable.extend(schedule.map(illegible));
+                    unreadable.extend(schedule.map(illegible));
                 }
             }
         }
-        batch.world = self.world(&batch.rows, ask.now);
-        let late = batch.rows.iter().filter(|row| row.is_overtaken(ask.now)).map(|row| row.due.schedule);
-        batch.undecided = late.filter(|schedule| self.is_undecided(*schedule, ask.now)).collect();
-        batch
+        let world = self.world(&rows, ask.now);
+        let late = rows.iter().filter(|row| row.is_overtaken(ask.now)).map(|row| row.due.schedule);
+        let undecided = late.filter(|schedule| self.is_undecided(*schedule, ask.now)).collect();
+        DueBatch { rows, world, undecided, expired, unreadable, next_look_at: left.or(next_look_at) }
     }
 
     /// Whether it has a tick in the past that no plan has decided.

@@ -91,19 +91,21 @@ impl Data {
     fn balance(&mut self, fence: Fence, now: Timestamp) -> Shards {
         let alive: Vec<Fence> =
             self.nodes.iter().filter(|(_, node)| node.is_alive(now)).map(|(fence, _)| *fence).collect();
-        // Nearly always everybody who holds some is alive.
-        if self.shard_leases.values().any(|(holder, _)| !alive.contains(holder)) {
-            self.shard_leases.retain(|_, (holder, _)| alive.contains(holder));
-        }
         let place = alive.iter().position(|other| *other == fence).unwrap_or_default();
         let (all, count) = (usize::from(SHARDS), alive.len().max(1));
         let share = all / count + usize::from(place < all % count);
-        let mut own: Vec<u16> = self
-            .shard_leases
-            .iter()
-            .filter(|(_, (holder, _))| *holder == fence)
-            .map(|(shard, _)| *shard)
-            .collect();
+        // One pass tells both: there is a heartbeat for every few ticks, and nearly always nothing has changed.
+        let (mut own, mut is_any_free): (Vec<u16>, _) = (Vec::with_capacity(share), false);
+        for (shard, (holder, _)) in &self.shard_leases {
+            if *holder == fence {
+                own.push(*shard);
+            } else if !alive.contains(holder) {
+                is_any_free = true;
+            }
+        }
+        if is_any_free {
+            self.shard_leases.retain(|_, (holder, _)| alive.contains(holder));
+        }
         for surplus in own.split_off(own.len().min(share)) {
             self.shard_leases.remove(&surplus);
         }

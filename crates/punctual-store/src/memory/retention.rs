@@ -1,6 +1,6 @@
 //! Retention: old rows become digests that an audit of the ledger still accepts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::rule::{Rule, holds};
@@ -56,8 +56,7 @@ impl Data {
     pub(super) fn retain(&mut self, retention: Retention, now: Timestamp) -> Retained {
         let mut step = Step { retention, now, left: retention.limit, is_more: false };
         let mut retained = Retained::default();
-        let schedules: Vec<ScheduleKey> = self.schedules.keys().copied().collect();
-        for schedule in schedules {
+        for schedule in self.schedules_to_retain(&step) {
             retained.runs += self.retain_schedule(schedule, &mut step);
         }
         retained.events = self.retain_events(&mut step);
@@ -72,6 +71,16 @@ impl Data {
         let left = &self.outbox;
         self.outbox_positions.retain(|_, seq| left.contains_key(seq));
         retained
+    }
+
+    /// The schedules that may have a row which goes. Most have none most of the time, and looking at each costs a search.
+    fn schedules_to_retain(&self, step: &Step) -> BTreeSet<ScheduleKey> {
+        // Only what is old can go while all together are not too many for one schedule.
+        if self.history.len() > step.retention.runs_per_schedule as usize {
+            return self.schedules.keys().copied().collect();
+        }
+        let old = self.times.iter().take_while(|(tick, _)| step.is_past(*tick));
+        old.filter_map(|(_, key)| Some(self.runs.get(key)?.schedule)).collect()
     }
 
     /// Forgets answers that nobody asks for again; all are looked at, so that is done now and then.
