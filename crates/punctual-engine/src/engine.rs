@@ -338,6 +338,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             Ok(batch) => batch,
             Err(problem) => return self.fail(&problem, "due"),
         };
+        // Most looks find nothing.
+        if batch.is_empty() {
+            self.metrics.schedules_due.set(0);
+            return batch.next_look_at;
+        }
         let aside = match self.stretches(&batch, now).await {
             Ok(stretches) => stretches,
             Err(problem) => return self.fail(&problem, "plan"),

@@ -32,6 +32,11 @@ pub struct DueBatch {
 }
 
 impl DueBatch {
+    /// Whether nothing was found: all it says is when to look again.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.expired.is_empty() && self.unreadable.is_empty()
+    }
+
     /// Schedules whose late ticks are one decision: several of their ticks are due, or ticks in the past were never
     /// planned.
     pub fn stretches(&self) -> BTreeSet<ScheduleKey> {
