@@ -136,7 +136,10 @@ impl Hub {
 
     /// Does something with the database at this very moment: nothing else happens meanwhile.
     pub(crate) fn at_once<F: Future>(&self, work: F) -> F::Output {
-        self.shown.store(self.world.now().as_microsecond(), Ordering::SeqCst);
+        // What is in memory is on this thread, and reads the clock itself.
+        if !matches!(*self.store, AnyStore::Memory(_)) {
+            self.shown.store(self.world.now().as_microsecond(), Ordering::SeqCst);
+        }
         self.by_rules(|| here(work))
     }
 
@@ -190,14 +193,21 @@ impl Hub {
         let AnyStore::Memory(memory) = &*self.store else { return None };
         let mut touched = memory.touched();
         touched.dedup();
-        touched.iter().for_each(|key| self.show(*key));
+        if !touched.is_empty() {
+            let moment = self.moment();
+            touched.iter().for_each(|key| self.show_at(moment, *key));
+        }
         Some(touched)
     }
 
     /// Lets the oracle see a row.
     pub(crate) fn show(&self, key: RunKey) {
+        self.show_at(self.moment(), key);
+    }
+
+    /// The same at the moment that it is.
+    fn show_at(&self, moment: Moment, key: RunKey) {
         let row = self.at_once(stored!(self, run(Scope::Engine, key))).ok().flatten();
-        let moment = self.moment();
         self.state().oracle.observe(moment, key, row.as_ref());
     }
 
