@@ -15,6 +15,7 @@ use super::decode::{column, named, status, tick};
 use super::open::{End, Waker, close, done_by, exhaust, go_on, reach};
 use super::settle::{self, Settling};
 use super::sheet::{self, Guard};
+use super::uncounted::Counter;
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
 use crate::stored::{Letter, answer_by, floats_on, letter_of, queue_of, wait_look_at};
@@ -49,6 +50,7 @@ fn carry_out(
             head,
             state: db.prepare(sql!("admit_state"))?,
             run: db.prepare(sql!("admit_run"))?,
+            counter: Counter::new(db)?,
             waker: Waker::new(db, head.now)?,
         };
         let mut footing = Footing::default();
@@ -70,6 +72,7 @@ struct Admitting<'a> {
     head: Batch,
     state: CachedStatement<'a>,
     run: CachedStatement<'a>,
+    counter: Counter<'a>,
     waker: Waker<'a>,
 }
 
@@ -179,6 +182,7 @@ impl Admitting<'_> {
             due.attempt,
             is_anchor
         ];
+        self.counter.count(due.schedule, self.head.now.max(due.scheduled_for).as_second())?;
         if execute(&mut self.state, row)? == 0 {
             return Ok(Commit::Stale);
         }

@@ -13,7 +13,7 @@ use super::connection::Db;
 use super::decode::{column, instant, maybe_instant, maybe_tick, tick};
 use super::open::{End, close, remove};
 use super::plan::{Place, PlanWriter};
-use super::sql;
+use super::{sql, uncounted};
 use crate::stored::status_detail;
 use crate::{Commit, Error};
 
@@ -32,8 +32,9 @@ pub(super) struct Stand {
 }
 
 impl Stand {
-    /// Reads where a schedule stands, if there is such a schedule.
+    /// Reads where a schedule stands, if there is such a schedule, with everything counted that has ended.
     pub(super) fn of(db: &Db, schedule: ScheduleKey) -> Result<Option<Self>, Error> {
+        uncounted::count(db, schedule, i64::MAX)?;
         db.first(sql!("change_state"), [schedule.0], |row| {
             Ok(Self {
                 org: OrgKey(column(row, 0)?),

@@ -25,9 +25,12 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { version: 3, name: "sheets", text: include_str!("../../migrations/sqlite/0003_sheets.sql") },
 ];
 
-/// Indexes that are in another order than the migrations made them in. That is no part of the schema: an earlier program serves
-/// the file as well.
-const INDEXES: &str = include_str!("../../migrations/sqlite/indexes.sql");
+/// Indexes that are in another order than the migrations made them in, and what is shown of schedules; each with the question
+/// whether it is so already. That is no part of the schema: an earlier program serves the file as well.
+const ARRANGED: [(&str, &str); 2] = [
+    (sql!("is_arranged"), include_str!("../../migrations/sqlite/indexes.sql")),
+    (sql!("is_newest_view"), include_str!("../../migrations/sqlite/views.sql")),
+];
 
 /// Applies what is missing; an existing database is copied beside itself first.
 pub(super) fn run(connection: &mut Connection, path: &Path, steps: &[Migration]) -> Result<(), Error> {
@@ -60,14 +63,16 @@ pub(super) fn run(connection: &mut Connection, path: &Path, steps: &[Migration])
     transaction.commit().map_err(doing("committing the migration"))
 }
 
-/// Puts indexes into their order, if they are not; whoever serves the file does it once.
+/// Puts indexes into their order and renews views, if that was not done; whoever serves the file does it once.
 pub(super) fn arrange(connection: &Connection) -> Result<(), Error> {
-    let is_arranged = connection.query_row(sql!("is_arranged"), [], |row| row.get(0));
-    // A schema of a test has no such index, and needs none.
-    match is_arranged.optional().map_err(doing("reading the schema"))? {
-        Some(false) => connection.execute_batch(INDEXES).map_err(doing("arranging the indexes")),
-        _ => Ok(()),
+    for (question, text) in ARRANGED {
+        let is_arranged = connection.query_row(question, [], |row| row.get(0));
+        // A schema of a test has none of them, and needs none.
+        if is_arranged.optional().map_err(doing("reading the schema"))? == Some(false) {
+            connection.execute_batch(text).map_err(doing("arranging the indexes"))?;
+        }
     }
+    Ok(())
 }
 
 /// The newest migration that was applied; checks that the known ones were applied as they are here.

@@ -37,6 +37,7 @@ mod settle;
 mod sheet;
 mod stirred;
 mod store;
+mod uncounted;
 mod whole;
 mod world;
 mod write;

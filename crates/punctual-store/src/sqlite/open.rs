@@ -8,7 +8,7 @@ use super::audit::{About, record_event};
 use super::connection::Db;
 use super::decode::maybe_instant;
 use super::plan::is_floating;
-use super::sql;
+use super::{sql, uncounted};
 use crate::stored::status_detail;
 use crate::{Commit, Error};
 
@@ -35,6 +35,7 @@ pub(super) fn close(db: &Db, end: &End<'_>) -> Result<Commit, Error> {
 /// Notes a tick that ended: a later version may come at an earlier instant, if the tick fired early or the clock was set
 /// back since.
 pub(super) fn reach(db: &Db, schedule: ScheduleKey, tick: Timestamp) -> Result<(), Error> {
+    uncounted::count(db, schedule, tick.as_second())?;
     db.change(sql!("reach"), params![schedule.0, tick.as_second()]).map(|_| ())
 }
 

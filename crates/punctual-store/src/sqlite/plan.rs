@@ -16,6 +16,7 @@ use super::decode::{column, instant, maybe_instant, reason, tick};
 use super::node::has_newest_rules;
 use super::open::{End, Waker, close, exhaust, go_on};
 use super::sheet::{self, Folded};
+use super::uncounted::Counter;
 use super::{batch, org_of, shard_list, sql};
 use crate::stored::shard_of;
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Scope, Whose};
@@ -229,20 +230,22 @@ pub(super) fn commit(db: &Db, head: Batch, plans: &[PlanCommit]) -> Result<Vec<C
         if !has_newest_rules(db, head.fence)? {
             return Ok(vec![Commit::Stale; plans.len()]);
         }
-        let mut cursor = db.prepare(sql!("move_cursor"))?;
+        let mut mover = Mover { cursor: db.prepare(sql!("move_cursor"))?, counter: Counter::new(db)? };
         let mut writer = PlanWriter::new(db, head.now)?;
         let commits =
-            plans.iter().map(|one| commit_one(&mut cursor, &mut writer, one)).collect::<Result<_, _>>()?;
+            plans.iter().map(|one| commit_one(&mut mover, &mut writer, one)).collect::<Result<_, _>>()?;
         writer.write_ticks()?;
         Ok(commits)
     })
 }
 
-fn commit_one(
-    cursor: &mut CachedStatement<'_>,
-    writer: &mut PlanWriter<'_>,
-    one: &PlanCommit,
-) -> Result<Commit, Error> {
+/// What moves a cursor, and counts what has ended before it.
+struct Mover<'a> {
+    cursor: CachedStatement<'a>,
+    counter: Counter<'a>,
+}
+
+fn commit_one(mover: &mut Mover<'_>, writer: &mut PlanWriter<'_>, one: &PlanCommit) -> Result<Commit, Error> {
     let plan = &one.plan;
     let row = params![
         one.schedule.0,
@@ -254,9 +257,10 @@ fn commit_one(
         plan.next_tick.map(Timestamp::as_second),
         plan.plan_at.map(Timestamp::as_microsecond),
     ];
-    if execute(cursor, row)? == 0 {
+    if execute(&mut mover.cursor, row)? == 0 {
         return Ok(Commit::Stale);
     }
+    mover.counter.count(one.schedule, writer.now.as_second())?;
     let place = Place::of(one.org, one.schedule, &one.definition);
     if one.is_plain() {
         return writer.add(place, &one.definition, plan).map(|()| Commit::Done);

@@ -8,13 +8,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{Origin, Reason, RunStatus};
+use punctual_plan::{Origin, Reason, RunStatus, ScheduleKey};
 use rusqlite::{Row, params};
 
 use super::connection::Db;
 use super::decode::{column, named, status};
 use super::writer::Wanted;
-use super::{Sqlite, sql};
+use super::{Sqlite, sql, uncounted};
 use crate::{Error, Retained, Retention};
 
 /// Rows that are removed in one transaction, however many a step may take: a few milliseconds of the writer.
@@ -160,6 +160,9 @@ fn digest(db: &Db, rows: &[Old], wanted: &Wanted, now: Timestamp) -> Result<Dige
             break;
         }
         done.seen += of_schedule.len();
+        if let Some(last) = of_schedule.last() {
+            uncounted::count(db, ScheduleKey(last.schedule), last.tick)?;
+        }
         let mut ticks: Vec<Old> = Vec::new();
         for row in of_schedule {
             if db.change(sql!("delete_run"), [row.run])? == 1 {

@@ -8,7 +8,7 @@ use punctual_plan::{
     RunStatus, ScheduleKey, When,
 };
 use punctual_time::Anchor;
-use rusqlite::{CachedStatement, params};
+use rusqlite::{CachedStatement, Row, params};
 
 use super::audit::{About, record_event};
 use super::change::disable;
@@ -17,6 +17,7 @@ use super::decode::{breaker, column, maybe_instant, named, status, text};
 use super::open::{Waker, done_by, exhaust, go_on};
 use super::plan::{NewRow, Place, PlanWriter};
 use super::sheet::{self, Folded};
+use super::uncounted::{self, Counter};
 use super::{batch, sql};
 use crate::docket::{Docket, Judgement, Standing, Tally};
 use crate::stored::{answer_of, bounded_output, floats_on, read_status};
@@ -41,6 +42,7 @@ pub(super) fn settle(db: &Db, head: Batch, reports: &[Report]) -> Result<Vec<Set
     }
     let mut settling = Settling::new(db, head.now)?;
     settling.folded = sheet::take(db, &reports.iter().map(|report| report.run).collect())?;
+    settling.planned_by = uncounted::planned_by(settling.folded.len(), head.now);
     let settled: Vec<Settled> =
         reports.iter().map(|report| settling.settle(report)).collect::<Result<_, _>>()?;
     let folded: Vec<ScheduleKey> = settling.folded.values().map(Folded::schedule).collect();
@@ -71,6 +73,57 @@ struct Beside {
     token: Option<String>,
     /// Whether its schedule has no tick left to plan.
     is_last: bool,
+    /// Whether its schedule may count it later.
+    may_wait: bool,
+}
+
+/// A run as it was found, with how its schedule stood.
+struct Found {
+    schedule: ScheduleKey,
+    org: OrgKey,
+    status: RunStatus,
+    attempt: u32,
+    fence: Option<Fence>,
+    version: i64,
+    beside: Beside,
+    tally: Tally,
+}
+
+impl Found {
+    fn read(row: &Row<'_>) -> Result<Self, Error> {
+        let beside = Beside {
+            origin: named(row, 7)?,
+            started_at: maybe_instant(row, 8)?,
+            enqueued_at: maybe_instant(row, 9)?,
+            token: column(row, 5)?,
+            is_last: column(row, 16)?,
+            may_wait: column(row, 17)?,
+        };
+        let counters = Counters {
+            runs: column(row, 10)?,
+            successes: column(row, 11)?,
+            failures: column(row, 12)?,
+            consecutive_failures: column(row, 13)?,
+            admitted: column(row, 14)?,
+        };
+        Ok(Self {
+            schedule: ScheduleKey(column(row, 0)?),
+            org: OrgKey(column(row, 1)?),
+            status: status(row, 2)?,
+            attempt: column(row, 3)?,
+            fence: column::<Option<i64>>(row, 4)?.map(Fence),
+            version: column(row, 6)?,
+            beside,
+            tally: Tally { counters, is_active: column(row, 15)?, followers: Vec::new() },
+        })
+    }
+
+    /// Its start was committed on a sheet.
+    fn start(&mut self, folded: &Folded) {
+        (self.status, self.attempt, self.fence) = (RunStatus::Enqueued, 1, Some(folded.fence()));
+        self.beside.enqueued_at = Timestamp::from_microsecond(folded.at()).ok();
+        self.tally.counters.admitted += 1;
+    }
 }
 
 /// Reports on their way into the tables.
@@ -84,6 +137,9 @@ pub(super) struct Settling<'a> {
     read: CachedStatement<'a>,
     run: CachedStatement<'a>,
     state: CachedStatement<'a>,
+    counter: Counter<'a>,
+    /// Schedules that are planned until then may count their ends with their plans.
+    planned_by: i64,
     waker: Waker<'a>,
     has_breakers: bool,
     has_claims: bool,
@@ -108,6 +164,8 @@ impl<'a> Settling<'a> {
             read: db.prepare(sql!("settle_read"))?,
             run: db.prepare(sql!("settle_run"))?,
             state: db.prepare(sql!("count_run"))?,
+            counter: Counter::new(db)?,
+            planned_by: i64::MIN,
             waker: Waker::new(db, now)?,
             has_breakers: is(sql!("is_any_breaker"))?,
             has_claims: is(sql!("is_any_claim"))?,
@@ -162,37 +220,15 @@ impl<'a> Settling<'a> {
         if self.docket.runs.contains_key(&run) {
             return Ok(());
         }
-        let found = first(&mut self.read, [run.0], |row| {
-            let (schedule, org) = (ScheduleKey(column(row, 0)?), OrgKey(column(row, 1)?));
-            let beside = Beside {
-                origin: named(row, 7)?,
-                started_at: maybe_instant(row, 8)?,
-                enqueued_at: maybe_instant(row, 9)?,
-                token: column(row, 5)?,
-                is_last: column(row, 16)?,
-            };
-            let counters = Counters {
-                runs: column(row, 10)?,
-                successes: column(row, 11)?,
-                failures: column(row, 12)?,
-                consecutive_failures: column(row, 13)?,
-                admitted: column(row, 14)?,
-            };
-            let run_status: RunStatus = status(row, 2)?;
-            let fence = column::<Option<i64>>(row, 4)?.map(Fence);
-            let attempt: u32 = column(row, 3)?;
-            let tally = Tally { counters, is_active: column(row, 15)?, followers: Vec::new() };
-            Ok((schedule, org, run_status, attempt, fence, column::<i64>(row, 6)?, beside, tally))
-        })?;
-        let Some((schedule, org, mut status, mut attempt, mut fence, version, mut beside, mut tally)) = found
-        else {
-            return Ok(());
-        };
-        if let Some(folded) = self.folded.get(&run) {
-            (status, attempt, fence) = (RunStatus::Enqueued, 1, Some(folded.fence()));
-            beside.enqueued_at = Timestamp::from_microsecond(folded.at()).ok();
-            tally.counters.admitted += 1;
+        let query = params![run.0, self.planned_by];
+        let Some(mut found) = first(&mut self.read, query, Found::read)? else { return Ok(()) };
+        if self.counter.count(found.schedule, self.now.as_second())? {
+            found = first(&mut self.read, query, Found::read)?.unwrap_or(found);
         }
+        if let Some(folded) = self.folded.get(&run) {
+            found.start(folded);
+        }
+        let Found { schedule, org, status, attempt, fence, version, beside, mut tally } = found;
         let definition = self.db.definition(schedule, version)?;
         let tokens = match token {
             AttemptToken::Node(_) => Vec::new(),
@@ -326,6 +362,9 @@ impl<'a> Settling<'a> {
             begun.and_then(Folded::trace),
         ];
         execute(&mut self.run, row)?;
+        if begun.is_some() && self.may_wait(run, judged, status) {
+            return self.waker.upstream(judged.org, &judged.definition.name);
+        }
         let counters = judged.settlement.counters;
         let schedule = judged.settlement.in_flight.schedule;
         let success = (status == RunStatus::Success).then_some(());
@@ -353,6 +392,13 @@ impl<'a> Settling<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Whether the end of a run that was on a sheet is counted when its schedule is planned.
+    fn may_wait(&self, run: RunKey, judged: &Judgement, status: RunStatus) -> bool {
+        let is_good = status == RunStatus::Success && judged.is_plain();
+        let may_wait = |beside: &Beside| beside.may_wait && !beside.is_last && beside.origin == Origin::Tick;
+        is_good && self.beside.get(&run).is_some_and(may_wait) && uncounted::may_wait(&judged.definition)
     }
 
     /// An attempt that is repeated, or that printed something, has a row of its own.

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 
 use super::connection::{Db, doing, execute, first};
 use super::decode::column;
-use super::sql;
+use super::{sql, uncounted};
 use crate::fail_point::{FailPoint, pass};
 use crate::{Batch, Commit, Error, PlainStart};
 
@@ -227,6 +227,7 @@ impl Folded {
             attempt,
             is_anchor
         ];
+        uncounted::count(db, start.schedule, tick)?;
         if db.change(sql!("admit_state"), row)? == 1 {
             let token = None::<String>;
             let row = params![start.run.0, attempt, fence.0, at, start.answer_by, self.trace(), token];

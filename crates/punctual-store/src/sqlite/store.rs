@@ -7,7 +7,7 @@ use super::connection::Db;
 use super::job::Weight;
 use super::{
     Sqlite, admit, audit, batch, breakers, documents, due, invalid, live, node, outbox, plan, queue, runs,
-    schedules, settle, whole, write,
+    schedules, settle, uncounted, whole, write,
 };
 use crate::*;
 
@@ -324,6 +324,10 @@ impl Store for Sqlite {
         after: Option<Vec<Cell>>,
         limit: usize,
     ) -> Result<Vec<Vec<Cell>>, Error> {
+        if table == Table::ScheduleState {
+            let from = after.clone();
+            self.writer.run(move |db| uncounted::count_page(db, from.as_deref(), limit)).await?;
+        }
         self.lister.run(move |db| whole::read_table(db, table, after.as_deref(), limit)).await
     }
 

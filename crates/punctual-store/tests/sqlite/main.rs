@@ -7,3 +7,4 @@ mod file;
 mod ledger;
 mod sheet;
 mod together;
+mod uncounted;
