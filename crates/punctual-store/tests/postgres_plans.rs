@@ -31,6 +31,14 @@ const HERD_MADE: &str = "
         completed_at = CASE WHEN key % 4 = 3 THEN 1000 END;
     UPDATE schedule_state SET active_run = schedule, plan_at = 1000;";
 
+/// A few thousand events of one org, half of them sealed.
+const EVENTS: i64 = 4_000;
+const EVENTS_MADE: &str = "
+    INSERT INTO orgs (id, created_at) VALUES ('acme', 0), ('globex', 0);
+    INSERT INTO audit_events (org, at, kind, detail)
+    SELECT o.key, 0, 'schedule.created', '' FROM orgs o, generate_series(1, 4000) n WHERE o.id = 'acme';
+    INSERT INTO audit_seals (org, position, seq, hash) SELECT e.org, e.seq, e.seq, '' FROM audit_events e WHERE e.seq <= 2000;";
+
 macro_rules! sql {
     ($name:literal) => {
         ($name, include_str!(concat!("../sql/postgres/", $name, ".sql")))
@@ -142,8 +150,10 @@ async fn explain(client: &Client, (name, statement): (&str, &str), values: &[Str
 /// Scans of the large tables: how many rows they read, and whether one reads a table from end to end.
 fn scans(node: &Value, found: &mut (f64, Vec<String>)) {
     let number = |name: &str| node[name].as_f64().unwrap_or_default();
-    if matches!(node["Relation Name"].as_str(), Some("runs" | "schedule_state"))
-        && node["Node Type"] != "ModifyTable"
+    if matches!(
+        node["Relation Name"].as_str(),
+        Some("runs" | "schedule_state" | "audit_events" | "audit_seals")
+    ) && node["Node Type"] != "ModifyTable"
     {
         found.0 += (number("Actual Rows") + number("Rows Removed by Filter")) * number("Actual Loops");
         if node["Node Type"] == "Seq Scan" {
@@ -172,5 +182,21 @@ async fn hot_statements_keep_their_plans_when_a_herd_has_come() {
             statement.0,
             found.0
         );
+    }
+}
+
+#[tokio::test]
+async fn sealing_reads_an_event_a_few_times_at_most() {
+    let ground = ground().await;
+    let client = connect(&ground.url).await;
+    client.batch_execute(EVENTS_MADE).await.unwrap();
+    for first in ["", "ANALYZE"] {
+        client.batch_execute(first).await.unwrap();
+        let values = [BATCH.to_string(), "10000".to_owned()];
+        let plan = explain(&client, sql!("unsealed_events"), &values).await;
+        let mut found = (0.0, Vec::new());
+        scans(&plan[0]["Plan"], &mut found);
+        assert_eq!(plan[0]["Plan"]["Actual Rows"].as_f64(), Some(BATCH as f64));
+        assert!(found.0 <= (EVENTS * 3) as f64, "it touches {} rows: {plan:#}", found.0);
     }
 }

@@ -36,7 +36,7 @@ pub struct Created {
 
 impl App {
     /// Makes a schedule; its first tick comes strictly after now. A second request with the same key gives the first
-    /// one's schedule.
+    /// one's schedule. An enabled one starts as `paused` says, which is [`App::status_of_new`].
     ///
     /// # Errors
     /// When its name is taken, or the key belongs to another request.
@@ -44,6 +44,7 @@ impl App {
         &self,
         drafted: &declare::Schedule,
         request: Option<&Request>,
+        paused: Option<&Status>,
     ) -> Result<Created, Failure> {
         let mut definition = drafted.definition.clone();
         if let Some(request) = request {
@@ -55,7 +56,8 @@ impl App {
         }
         // A name that is taken is refused by the write itself.
         let drafted = declare::Schedule { definition, ..drafted.clone() };
-        let row = self.insert(&drafted, None).await?;
+        let arrival = self.arrival(self.now().await?, paused);
+        let row = self.insert_on(drafted, &arrival).await?;
         Ok(Created { row, is_new: true })
     }
 
@@ -106,12 +108,20 @@ impl App {
         declared_set: Option<&str>,
     ) -> Result<ScheduleRow, Failure> {
         let now = self.now().await?;
-        let mut drafted = drafted.clone();
         let paused = self.status_of_new().await?;
+        let arrival = Arrival { declared_set, ..self.arrival(now, paused.as_ref()) };
+        self.insert_on(drafted.clone(), &arrival).await
+    }
+
+    /// The same, where it is known how it arrives.
+    async fn insert_on(
+        &self,
+        mut drafted: declare::Schedule,
+        arrival: &Arrival<'_>,
+    ) -> Result<ScheduleRow, Failure> {
         for _ in 0..2 {
             let id = drafted.definition.id;
-            let arrival = Arrival { declared_set, ..self.arrival(now, paused.as_ref()) };
-            let write = creation(&drafted, &arrival);
+            let write = creation(&drafted, arrival);
             match self.write(write.clone()).await {
                 Ok(written) => {
                     let known = match written {

@@ -146,7 +146,10 @@ impl App {
     }
 
     /// What a new schedule starts as while a pause counts.
-    pub(super) async fn status_of_new(&self) -> Result<Option<Status>, Failure> {
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn status_of_new(&self) -> Result<Option<Status>, Failure> {
         let pauses = self.maintenance().await?;
         Ok(pauses.first().map(Maintenance::status))
     }

@@ -1,6 +1,7 @@
 -- The events of each org that have no seal, oldest first. Those that were committed late lie among the last that have one, so
 -- these are held against their seals, both from the index alone. No more than so many can have one: what is looked through is
--- bounded, however much waits.
+-- bounded, however much waits. The limit of one keeps the events behind the list of those that are wanted: the other way round
+-- the list would be made anew for each event.
 SELECT e.seq, e.org, e.at, e.actor, e.kind, e.schedule, e.run, e.detail
 FROM orgs o
 LEFT JOIN LATERAL (
@@ -16,6 +17,6 @@ CROSS JOIN LATERAL (
     ORDER BY seq
     LIMIT $1::bigint
 ) u
-JOIN LATERAL (SELECT a.* FROM audit_events a WHERE a.org = o.key AND a.seq = u.seq) e ON true
+JOIN LATERAL (SELECT a.* FROM audit_events a WHERE a.org = o.key AND a.seq = u.seq LIMIT 1) e ON true
 ORDER BY e.org, e.seq
 LIMIT $1::bigint

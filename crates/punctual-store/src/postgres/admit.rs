@@ -10,8 +10,9 @@ use punctual_plan::{
 use punctual_time::Anchor;
 
 use super::claims::Taken;
-use super::connection::{Arg, Role, Tx, col, unless_raced};
+use super::connection::{Arg, Role, Tx, col};
 use super::ledger::{About, End, Ended, Ending, Events, OPEN, ended_event};
+use super::said::unless_raced;
 use super::settle::Cancelled;
 use super::wait::hold_waits;
 use super::{By, Postgres, sql};

@@ -7,9 +7,10 @@ use punctual_plan::{
     Changed, Cursor, OrgKey, Origin, Plan, RunKey, RunStatus, Schedule, ScheduleKey, Status,
 };
 
-use super::connection::{Arg, Tx, col, is_duplicate};
+use super::connection::{Arg, Tx, col};
 use super::create::actor;
 use super::ledger::{About, End, Ending, Events, Planned};
+use super::said::is_duplicate;
 use super::{Postgres, sql};
 use crate::definition::encode;
 use crate::stored::{payload_text, status_detail, uses};

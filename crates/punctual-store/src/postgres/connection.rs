@@ -10,10 +10,10 @@ use std::time::Duration;
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use punctual_plan::OrgKey;
 use tokio_postgres::Row;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
 use super::hold::HOLDS_MAX;
+use super::said::{failed, is_passing, is_refused_by_us, lost};
 use super::tls::Address;
 use crate::fail_point::{FailPoint, pass};
 use crate::{Access, Error, Scope};
@@ -144,21 +144,51 @@ impl Connections {
         self.begin_on(&self.aside, Role::Engine, doing).await
     }
 
+    /// Begins a transaction with its first questions, which are sent together with the beginning. They only read: without
+    /// a beginning their answers are thrown away, and nothing else would be left of them.
+    pub(super) async fn begin_asking<T, F>(
+        &self,
+        role: Role,
+        doing: &'static str,
+        ask: impl Fn(Arc<Tx>) -> F,
+    ) -> Result<(Tx, T), Error>
+    where
+        F: Future<Output = Result<T, Error>>,
+    {
+        let (tx, answer) = self.open(&self.pool, (role, doing), ask).await?;
+        match answer {
+            Ok(answer) => Ok((tx, answer)),
+            Err(error) => tx.finish(Err(error)).await,
+        }
+    }
+
     async fn begin_on(&self, pool: &Pool, role: Role, doing: &'static str) -> Result<Tx, Error> {
+        Ok(self.open(pool, (role, doing), |_| std::future::ready(())).await?.0)
+    }
+
+    async fn open<F: Future>(
+        &self,
+        pool: &Pool,
+        (role, doing): (Role, &'static str),
+        ask: impl Fn(Arc<Tx>) -> F,
+    ) -> Result<(Tx, F::Output), Error> {
         let begin = self.opening(role);
         let mut last = Error::Closed;
-        // A connection that died while it was idle shows it now, and nothing was asked of it yet.
+        // A connection that died while it was idle shows it now, and nothing was asked of it yet that counts.
         for _ in 0..=self.settings.connections {
             let client = pool.get().await.map_err(|error| self.unreachable(doing, error))?;
-            match client.batch_execute(&begin).await {
-                Ok(()) => {
-                    let is_prepared = self.settings.is_prepared;
-                    return Ok(Tx { client: Some(client), doing, is_prepared });
-                }
+            let tx = Arc::new(Tx { client: Some(client), doing, is_prepared: self.settings.is_prepared });
+            // What is looked at first is sent first.
+            let asked = ask(Arc::clone(&tx));
+            let (begun, answer) = tokio::join!(biased; tx.client().batch_execute(&begin), asked);
+            // Nobody who has answered holds it any more.
+            let tx = Arc::into_inner(tx).ok_or(Error::Closed)?;
+            match begun {
+                Ok(()) => return Ok((tx, answer)),
                 Err(error) => {
                     let is_dead =
-                        client.is_closed() || error.is_closed() || error.code().is_none_or(is_passing);
-                    drop(Object::take(client));
+                        tx.client().is_closed() || error.is_closed() || error.code().is_none_or(is_passing);
+                    drop(tx);
                     last = failed(doing)(error);
                     if !is_dead {
                         break;
@@ -306,6 +336,11 @@ impl Tx {
         self.client().batch_execute(sql).await.map_err(failed(self.doing))
     }
 
+    /// Goes on with the rights of another org.
+    pub(super) async fn enter(&self, OrgKey(org): OrgKey) -> Result<(), Error> {
+        self.batch(&format!("SET LOCAL punctual.org = '{org}'")).await
+    }
+
     /// Commits. If the line breaks here, whether it happened is unknown.
     pub(super) async fn commit(mut self) -> Result<(), Error> {
         pass(FailPoint::StoreBeforeCommit);
@@ -363,124 +398,4 @@ impl Tx {
 /// A value of a row by its place.
 pub(super) fn col<'a, T: FromSql<'a>>(row: &'a Row, place: usize) -> Result<T, Error> {
     row.try_get(place).map_err(|error| Error::corrupt(error.to_string()))
-}
-
-/// What the server or the line said, while doing something.
-pub(super) fn failed(doing: &'static str) -> impl FnOnce(tokio_postgres::Error) -> Error {
-    move |error| {
-        let is_transient = match error.code() {
-            None => error.is_closed() || is_io(&error),
-            Some(code) => is_passing(code),
-        };
-        Error::Database { doing, source: Arc::new(Said::of(error)), is_transient }
-    }
-}
-
-/// No connection could be had.
-fn lost(doing: &'static str, error: impl std::error::Error + Send + Sync + 'static) -> Error {
-    let mut is_transient = true;
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
-    while let Some(cause) = source {
-        if let Some(said) = cause.downcast_ref::<tokio_postgres::Error>() {
-            is_transient = said.code().map_or_else(|| !is_refused_by_us(said), is_passing);
-        }
-        source = cause.source();
-    }
-    Error::Database { doing, source: Arc::new(Said::of(error)), is_transient }
-}
-
-/// A certificate that we do not trust stays so.
-fn is_refused_by_us(error: &tokio_postgres::Error) -> bool {
-    chain(error).contains("invalid peer certificate")
-}
-
-fn is_io(error: &tokio_postgres::Error) -> bool {
-    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
-}
-
-/// Whether the same may well succeed a little later: lost races, lost connections, a server that starts or is full.
-fn is_passing(code: &SqlState) -> bool {
-    let class = code.code().get(..2).unwrap_or_default();
-    matches!(class, "08" | "40" | "53" | "57" | "58")
-        || *code == SqlState::LOCK_NOT_AVAILABLE
-        || *code == SqlState::READ_ONLY_SQL_TRANSACTION
-        || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
-}
-
-/// An error with its causes in one line: the driver's own text alone says only "db error".
-#[derive(Debug)]
-struct Said {
-    text: String,
-    source: Box<dyn std::error::Error + Send + Sync>,
-}
-
-impl Said {
-    fn of(error: impl std::error::Error + Send + Sync + 'static) -> Self {
-        Self { text: chain(&error), source: Box::new(error) }
-    }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let said = cause.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
-        }
-        source = cause.source();
-    }
-    text
-}
-
-impl std::fmt::Display for Said {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for Said {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(self.source.as_ref())
-    }
-}
-
-/// Whether a failure is a second row under a unique key.
-pub(super) fn is_duplicate(error: &Error) -> bool {
-    code_of(error) == Some(&SqlState::UNIQUE_VIOLATION)
-}
-
-/// What the server called a failure, if it was the server that failed.
-fn code_of(error: &Error) -> Option<&SqlState> {
-    let Error::Database { source, .. } = error else { return None };
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(source.as_ref());
-    while let Some(error) = cause {
-        if let Some(said) = error.downcast_ref::<tokio_postgres::Error>() {
-            return said.code();
-        }
-        cause = error.source();
-    }
-    None
-}
-
-/// Transactions take what they hold in one order; a rare one that meets what came after its first look can still lose
-/// to another. It is undone as a whole then, and begun again this often before the caller hears of it.
-const RACES_MAX: u32 = 5;
-
-/// Does the work of a transaction, again if the server undid it for the sake of another.
-pub(super) async fn unless_raced<T, F>(work: impl Fn() -> F) -> Result<T, Error>
-where
-    F: Future<Output = Result<T, Error>>,
-{
-    let mut races = 0;
-    loop {
-        let result = work().await;
-        let is_raced = result.as_ref().err().and_then(code_of).is_some_and(|code| {
-            *code == SqlState::T_R_DEADLOCK_DETECTED || *code == SqlState::T_R_SERIALIZATION_FAILURE
-        });
-        if !is_raced || races == RACES_MAX {
-            return result;
-        }
-        races += 1;
-    }
 }

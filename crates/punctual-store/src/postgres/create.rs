@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use punctual_plan::{Cursor, OrgKey, Plan, Schedule, ScheduleId, ScheduleKey, Status};
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Tx, col, is_duplicate};
+use super::connection::{Arg, Role, Tx, col};
 use super::ledger::{About, Ending, Events, Planned};
+use super::said::is_duplicate;
 use super::{Postgres, sql};
 use crate::stored::{Limits, status_detail, uses};
 use crate::text::Text;
@@ -77,7 +78,32 @@ impl Postgres {
         mut new: Vec<New<'_>>,
     ) -> Result<Vec<Result<Written, Error>>, Error> {
         self.find_orgs(tx, scope, &mut new).await?;
-        let room = room(tx, &new).await?;
+        let orgs: HashSet<i64> = new.iter().map(|new| new.org.0).collect();
+        let room = room(tx, orgs.into_iter().collect()).await?;
+        self.create_within(tx, scope, (new, room)).await
+    }
+
+    /// Makes schedules of one org, and nothing else; each is made or refused on its own.
+    pub(super) async fn create_all(
+        &self,
+        scope: &Scope,
+        org: OrgKey,
+        mut new: Vec<New<'_>>,
+    ) -> Result<Vec<Result<Written, Error>>, Error> {
+        new.iter_mut().for_each(|new| new.org = org);
+        let ask = |tx: Arc<Tx>| async move { room(&tx, vec![org.0]).await };
+        let (tx, room) = self.connections.begin_asking(Role::Keyed(org), "writing schedules", ask).await?;
+        let result = self.create_within(&tx, scope, (new, room)).await;
+        tx.finish(result).await
+    }
+
+    /// Makes schedules as far as there is room for them, and says so to those who wait for changes.
+    async fn create_within(
+        &self,
+        tx: &Tx,
+        scope: &Scope,
+        (new, room): (Vec<New<'_>>, Room),
+    ) -> Result<Vec<Result<Written, Error>>, Error> {
         let fits = fitting(&new, room);
         let wanted: Vec<&New<'_>> =
             new.iter().zip(&fits).filter(|(_, fits)| **fits).map(|(new, _)| new).collect();
@@ -110,7 +136,7 @@ impl Postgres {
             });
         }
         let complete = |made| self.complete(tx, scope, made);
-        all(made.chunks(PIECE_MAX).map(complete).collect()).await?;
+        tokio::try_join!(all(made.chunks(PIECE_MAX).map(complete).collect()), self.notify(tx))?;
         Ok(results)
     }
 
@@ -151,9 +177,9 @@ impl Postgres {
             insert_versions(tx, scope, made),
             insert_uses(tx, made),
             insert_states(tx, made),
-            self.write_plans(tx, &planned, now),
+            self.write_ticks(tx, &planned, now),
+            self.note(tx, scope, (made, &planned)),
         )?;
-        self.note(tx, scope, made).await?;
         let is_over = |new: &New<'_>| {
             let plan = new.plan.filter(|plan| plan.next_tick.is_none() && plan.plan_at.is_none());
             plan.is_some() && new.status.is_active()
@@ -164,9 +190,16 @@ impl Postgres {
     }
 
     /// Tells the audit log, and remembers the definitions.
-    async fn note(&self, tx: &Tx, scope: &Scope, made: &[Made<'_>]) -> Result<(), Error> {
+    async fn note(
+        &self,
+        tx: &Tx,
+        scope: &Scope,
+        (made, planned): (&[Made<'_>], &[Planned<'_>]),
+    ) -> Result<(), Error> {
         let now = made.first().map_or(Timestamp::UNIX_EPOCH, |made| made.new.write.now);
         let mut events = Events::default();
+        // One that is new has no rows yet that its plan could have closed.
+        planned.iter().for_each(|planned| planned.tell(&HashSet::new(), now, &mut events));
         let actor = actor(scope);
         for Made { schedule, new, .. } in made {
             let about = About { org: new.org, schedule: Some(*schedule), run: None };
@@ -212,10 +245,10 @@ pub(super) fn actor(scope: &Scope) -> Actor {
 }
 
 /// How many schedules each limited org may still have.
-async fn room(tx: &Tx, new: &[New<'_>]) -> Result<HashMap<OrgKey, u64>, Error> {
-    let orgs: HashSet<i64> = new.iter().map(|new| new.org.0).collect();
-    let orgs: Vec<i64> = orgs.into_iter().collect();
-    let mut room = HashMap::new();
+type Room = HashMap<OrgKey, u64>;
+
+async fn room(tx: &Tx, orgs: Vec<i64>) -> Result<Room, Error> {
+    let mut room = Room::new();
     for row in tx.rows(sql!("limits"), &[&orgs]).await? {
         let org: i64 = col(&row, 0)?;
         let Some(max) = Limits::read(col(&row, 1)?)?.schedules else { continue };
@@ -226,7 +259,7 @@ async fn room(tx: &Tx, new: &[New<'_>]) -> Result<HashMap<OrgKey, u64>, Error> {
     Ok(room)
 }
 
-fn fitting(new: &[New<'_>], mut room: HashMap<OrgKey, u64>) -> Vec<bool> {
+fn fitting(new: &[New<'_>], mut room: Room) -> Vec<bool> {
     let mut fits = |new: &New<'_>| match room.get_mut(&new.org) {
         None => true,
         Some(0) => false,

@@ -4,9 +4,10 @@ use jiff::Timestamp;
 use punctual_plan::OrgKey;
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Role, Tx, col, is_duplicate};
+use super::connection::{Arg, Role, Tx, col};
 use super::create::actor;
 use super::ledger::{About, Events};
+use super::said::is_duplicate;
 use super::schedules::listed;
 use super::{Postgres, sql};
 use crate::instant::from_micros;

@@ -5,21 +5,20 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::Postgres;
+use super::patience::Turns;
 use crate::{Error, ScheduleWrite, Scope, Write, Written};
-
-/// Transactions at once: while one is being made durable the next is carried out. The other connections are for others.
-const TURNS: usize = 2;
 
 /// Schedules of one transaction.
 const TOGETHER_MAX: usize = 100;
 
 /// What waits to be written.
+#[derive(Default)]
 pub(super) struct Gathering {
     waiting: Mutex<Vec<Waiting>>,
-    turns: Semaphore,
+    turns: Turns,
 }
 
 struct Waiting {
@@ -30,12 +29,6 @@ struct Waiting {
 
 /// What became of a schedule, if it could be tried.
 type Answer = Result<Result<Written, Error>, Error>;
-
-impl Default for Gathering {
-    fn default() -> Self {
-        Self { waiting: Mutex::default(), turns: Semaphore::new(TURNS) }
-    }
-}
 
 impl Gathering {
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
@@ -67,7 +60,7 @@ impl Postgres {
             let turn = tokio::select! {
                 biased;
                 answer = &mut answered => return answer.unwrap_or(Err(UNHEARD)),
-                turn = self.gathering.turns.acquire() => turn.map_err(|_| Error::Closed)?,
+                turn = self.gathering.turns.next() => turn?,
             };
             let some = self.gathering.take();
             // What is not there any more was taken along by another, who will answer.

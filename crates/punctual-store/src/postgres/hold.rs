@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::{Mutex, PoisonError};
 
 use super::admit::Tried;
-use super::connection::{Role, Tx, col, unless_raced};
+use super::connection::{Role, Tx, col};
+use super::said::unless_raced;
 use super::{By, Postgres, sql};
 use crate::stored::{Limits, answer_of, read_answer};
 use crate::{Ahead, Batch, BatchId, Commit, Error, Hold, Launchable};

@@ -3,7 +3,8 @@
 use jiff::Timestamp;
 use punctual_plan::{OrgKey, ScheduleKey, Status};
 
-use super::connection::{Role, Tx, col, unless_raced};
+use super::connection::{Role, Tx, col};
+use super::said::unless_raced;
 use super::{Postgres, sql};
 use crate::Error;
 

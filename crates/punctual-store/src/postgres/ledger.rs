@@ -151,7 +151,7 @@ pub(super) struct Ended {
 
 impl Planned<'_> {
     /// What the audit log says of it, where these rows were closed.
-    fn tell(&self, done: &HashSet<RunKey>, now: Timestamp, events: &mut Events) {
+    pub(super) fn tell(&self, done: &HashSet<RunKey>, now: Timestamp, events: &mut Events) {
         let closed = self.plan.closed.iter().map(|row| row.run);
         let plan = self.plan.without(&closed.filter(|run| !done.contains(run)).collect::<Vec<_>>());
         let timing = self.definition.and_then(|definition| definition.when.timing());
@@ -170,11 +170,10 @@ impl Postgres {
         plans: &[Planned<'_>],
         now: Timestamp,
     ) -> Result<(), Error> {
-        let (mut ticks, mut ranges, mut events) = (Ticks::default(), Ranges::default(), Events::default());
+        self.write_ticks(tx, plans, now).await?;
+        let mut events = Events::default();
         let (mut closed, mut refired): (Vec<End>, (Vec<i64>, Vec<i64>)) = Default::default();
         for planned in plans {
-            ticks.add(planned);
-            ranges.add(planned);
             closed.extend(planned.plan.closed.iter().map(|row| End {
                 run: row.run,
                 status: row.end.status(),
@@ -183,8 +182,6 @@ impl Postgres {
             refired.0.extend(planned.plan.refired.iter().map(|row| row.run.0));
             refired.1.extend(planned.plan.refired.iter().map(|row| row.fire_at.as_microsecond()));
         }
-        ticks.write(tx, (self.tz, now)).await?;
-        ranges.write(tx, now).await?;
         if !refired.0.is_empty() {
             tx.run(sql!("refire_runs"), &[&refired.0, &refired.1, &"scheduled"]).await?;
         }
@@ -193,6 +190,22 @@ impl Postgres {
         plans.iter().for_each(|planned| planned.tell(&done, now, &mut events));
         events.write(tx, now).await?;
         self.wake(tx, &ended, now).await
+    }
+
+    /// Writes entries and ranges of plans: all there is of the first of a schedule, but for its events.
+    pub(super) async fn write_ticks(
+        &self,
+        tx: &Tx,
+        plans: &[Planned<'_>],
+        now: Timestamp,
+    ) -> Result<(), Error> {
+        let (mut ticks, mut ranges) = (Ticks::default(), Ranges::default());
+        for planned in plans {
+            ticks.add(planned);
+            ranges.add(planned);
+        }
+        ticks.write(tx, (self.tz, now)).await?;
+        ranges.write(tx, now).await
     }
 
     /// Ends rows that are not in flight; gives those that did end.

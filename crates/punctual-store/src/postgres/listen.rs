@@ -58,7 +58,7 @@ impl Postgres {
 }
 
 async fn open(address: &Address, own: String) -> Result<Line, Error> {
-    let failed = super::connection::failed("listening for changes");
+    let failed = super::said::failed("listening for changes");
     let (client, mut connection) = address.config.connect(address.connector()?).await.map_err(failed)?;
     let heard = Arc::new(tokio::sync::Notify::new());
     let told = Arc::clone(&heard);
@@ -73,7 +73,7 @@ async fn open(address: &Address, own: String) -> Result<Line, Error> {
         // Whoever waits opens a new line; what happened meanwhile is found by looking.
         told.notify_one();
     });
-    let failed = super::connection::failed("listening for changes");
+    let failed = super::said::failed("listening for changes");
     client.batch_execute("LISTEN punctual").await.map_err(failed)?;
     Ok(Line { _client: client, heard, pump })
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use punctual_plan::{Fence, OrgKey, Origin, Outcome, Reason, RunKey, RunStatus, Schedule, ScheduleKey};
 
-use super::connection::{Role, Tx, col, unless_raced};
+use super::connection::{Role, Tx, col};
 use super::create::actor;
 use super::ledger::{About, End, Ending, Events, FLYING};
 use super::plan::named;
+use super::said::unless_raced;
 use super::settle::Cancelled;
 use super::wait::hold_with_waiters;
 use super::{Postgres, sql};

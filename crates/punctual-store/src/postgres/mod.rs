@@ -27,10 +27,12 @@ mod live;
 mod migrate;
 mod node;
 mod outbox;
+mod patience;
 mod plan;
 mod queue;
 mod retention;
 mod runs;
+mod said;
 mod schedules;
 mod settle;
 mod share;
@@ -55,8 +57,9 @@ use crate::{
 };
 use clock::Clock;
 pub use connection::PostgresSettings;
-use connection::{Connections, Role, Tx, col, is_duplicate};
+use connection::{Connections, Role, Tx, col};
 use listen::Listener;
+use said::is_duplicate;
 
 /// The statement in `sql/postgres/NAME.sql`.
 macro_rules! sql {

@@ -9,9 +9,10 @@ use punctual_plan::{
 use punctual_time::Anchor;
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Role, Tx, col, unless_raced};
+use super::connection::{Arg, Role, Tx, col};
 use super::ledger::{Ending, Planned};
 use super::node::has_newest_rules;
+use super::said::unless_raced;
 use super::{By, Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
 use crate::stored::{answer_of, floats_on, read_answer};

@@ -54,11 +54,13 @@ impl Postgres {
         writes: &[ScheduleWrite],
     ) -> Result<Vec<Result<Written, Error>>, Error> {
         let is_new = |write: &ScheduleWrite| matches!(write.write, Write::Create { .. });
-        let role = match scope {
-            Scope::Org { org, .. } if writes.iter().all(is_new) => Role::Keyed(*org),
-            _ => scope.into(),
-        };
-        let tx = self.connections.begin(role, "writing schedules").await?;
+        if let Scope::Org { org, .. } = scope
+            && (1..=BATCH_MAX).contains(&writes.len())
+            && writes.iter().all(is_new)
+        {
+            return self.create_all(scope, *org, writes.iter().filter_map(New::of).collect()).await;
+        }
+        let tx = self.connections.begin(scope.into(), "writing schedules").await?;
         let result = self.write_in(&tx, scope, writes).await;
         tx.finish(result).await
     }
@@ -89,10 +91,13 @@ impl Postgres {
     ) -> Result<Vec<Result<Written, Error>>, Error> {
         let is_new = |write: &ScheduleWrite| matches!(write.write, Write::Create { .. });
         let mut results = Vec::with_capacity(writes.len());
+        // What makes schedules says so itself.
+        let mut is_said = true;
         for group in writes.chunk_by(|one, next| is_new(one) && is_new(next)) {
             for part in group.chunks(BATCH_MAX) {
                 let new: Vec<New<'_>> = part.iter().filter_map(New::of).collect();
                 if new.is_empty() {
+                    is_said = false;
                     for write in part {
                         results.push(self.alter(tx, scope, write).await?);
                     }
@@ -101,7 +106,9 @@ impl Postgres {
                 }
             }
         }
-        self.notify(tx).await?;
+        if !is_said {
+            self.notify(tx).await?;
+        }
         Ok(results)
     }
 

@@ -10,9 +10,10 @@ use punctual_plan::{
 };
 use tokio_postgres::Row;
 
-use super::connection::{Arg, Role, Tx, col, unless_raced};
+use super::connection::{Arg, Role, Tx, col};
 use super::good::{Good, Way, end_states};
 use super::plan::{named, unsigned};
+use super::said::unless_raced;
 use super::verdict::Verdicts;
 use super::wait::hold_with_waiters;
 use super::world::read_breaker;

@@ -1,32 +1,31 @@
-//! Sharing: small reads of one org that several callers ask for at the same time become one transaction, and what more
-//! than one of them asks for is read once.
+//! Sharing: small reads that several callers ask for at the same time become one transaction, and what more than one of
+//! them asks of an org is read once.
 //!
-//! Whoever finds a turn takes along everything of the same org that waits for one. What waits has not been sent yet, so no
-//! answer is older than its question; what has been sent is joined by nobody. If it cannot be read together each reads
-//! by itself, so that nobody hears of another's failure.
+//! Whoever finds a turn takes along everything that waits for one; the transaction goes from org to org, and has the rights
+//! of one at a time. What waits has not been sent yet, so no answer is older than its question; what has been sent is
+//! joined by nobody. If it cannot be read together each reads by itself, so that nobody hears of another's failure.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use punctual_plan::{OrgKey, ScheduleId};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::connection::{Role, Tx, col};
 use super::create::all;
 use super::documents::read_document;
+use super::patience::Turns;
 use super::{Postgres, sql};
 use crate::{Cut, Document, DocumentKind, Error, ScheduleRow, Scope, Shelf};
-
-/// Transactions at once: while one is answered the next is asked. The other connections are for others.
-const TURNS: usize = 2;
 
 /// Questions of one transaction.
 const TOGETHER_MAX: usize = 100;
 
 /// What waits to be read.
+#[derive(Default)]
 pub(super) struct Sharing {
     waiting: Mutex<Vec<Waiting>>,
-    turns: Semaphore,
+    turns: Turns,
 }
 
 struct Waiting {
@@ -36,9 +35,12 @@ struct Waiting {
 
 /// What is asked, and whom to tell.
 enum Question {
-    Shelf { wanted: (DocumentKind, u32), answer: Asker<Vec<Document>> },
+    Shelf { wanted: Place, answer: Asker<Vec<Document>> },
     Schedule { id: ScheduleId, answer: Asker<Option<ScheduleRow>> },
 }
+
+/// So many things of a kind at most.
+type Place = (DocumentKind, u32);
 
 type Asker<T> = oneshot::Sender<Result<T, Error>>;
 
@@ -59,35 +61,44 @@ impl Question {
     }
 }
 
-impl Default for Sharing {
-    fn default() -> Self {
-        Self { waiting: Mutex::default(), turns: Semaphore::new(TURNS) }
-    }
-}
-
 impl Sharing {
     fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes what can be read with that which has waited longest.
-    fn take(&self) -> Option<(OrgKey, Vec<Question>)> {
+    fn take(&self) -> Vec<Waiting> {
         let mut waiting = self.waiting();
         waiting.retain(|one| !one.question.is_closed());
-        let org = waiting.first()?.org;
-        let mut taken = 0;
-        let is_taken = |one: &mut Waiting| {
-            let fits = one.org == org && taken < TOGETHER_MAX;
-            taken += usize::from(fits);
-            fits
-        };
-        Some((org, waiting.extract_if(.., is_taken).map(|one| one.question).collect()))
+        let most = waiting.len().min(TOGETHER_MAX);
+        waiting.drain(..most).collect()
     }
 }
 
-/// Everything that was asked for, once.
+/// What is asked of one org, each thing once.
+#[derive(Default)]
+struct Asked {
+    shelves: HashSet<Place>,
+    ids: BTreeSet<String>,
+}
+
+impl Asked {
+    fn by_org(some: &[Waiting]) -> BTreeMap<OrgKey, Self> {
+        let mut orgs: BTreeMap<OrgKey, Self> = BTreeMap::new();
+        for Waiting { org, question } in some {
+            let asked = orgs.entry(*org).or_default();
+            match question {
+                Question::Shelf { wanted, .. } => drop(asked.shelves.insert(*wanted)),
+                Question::Schedule { id, .. } => drop(asked.ids.insert(id.to_string())),
+            }
+        }
+        orgs
+    }
+}
+
+/// What was found in one org.
 struct Found {
-    shelves: HashMap<(DocumentKind, u32), Vec<Document>>,
+    shelves: HashMap<Place, Vec<Document>>,
     schedules: HashMap<ScheduleId, ScheduleRow>,
 }
 
@@ -138,14 +149,15 @@ impl Postgres {
             let turn = tokio::select! {
                 biased;
                 heard = &mut answered => break heard,
-                turn = self.sharing.turns.acquire() => turn.map_err(|_| Error::Closed)?,
+                turn = self.sharing.turns.next() => turn?,
             };
-            let Some((org, some)) = self.sharing.take() else {
+            let some = self.sharing.take();
+            if some.is_empty() {
                 // What is not there any more was taken along by another, who will answer.
                 drop(turn);
                 break answered.await;
-            };
-            self.read_some(org, some).await;
+            }
+            self.read_some(some).await;
         };
         match heard {
             Ok(answer) => answer,
@@ -156,37 +168,54 @@ impl Postgres {
     /// Asks by itself what another who had taken it along could not find out, or went away over.
     async fn ask_alone<T>(&self, org: OrgKey, ask: impl Fn(Asker<T>) -> Question) -> Result<T, Error> {
         let (answer, answered) = oneshot::channel();
-        self.read_some(org, vec![ask(answer)]).await;
+        self.read_some(vec![Waiting { org, question: ask(answer) }]).await;
         answered.await.unwrap_or(Err(Error::Closed))
     }
 
-    async fn read_some(&self, org: OrgKey, some: Vec<Question>) {
-        match self.read_together(org, &some).await {
-            Ok(found) => some.into_iter().for_each(|question| found.answer(question)),
+    async fn read_some(&self, some: Vec<Waiting>) {
+        match self.read_together(&some).await {
+            Ok(found) => {
+                for Waiting { org, question } in some {
+                    if let Some(found) = found.get(&org) {
+                        found.answer(question);
+                    }
+                }
+            }
             Err(error) if some.len() == 1 => {
-                some.into_iter().for_each(|question| question.fail(error.clone()));
+                some.into_iter().for_each(|one| one.question.fail(error.clone()));
             }
             // One of them may be to blame: unanswered, each asks by itself.
             Err(_) => drop(some),
         }
     }
 
-    async fn read_together(&self, org: OrgKey, some: &[Question]) -> Result<Found, Error> {
-        let (mut shelves, mut ids) = (Vec::new(), Vec::new());
-        for question in some {
-            match question {
-                Question::Shelf { wanted, .. } => shelves.push(*wanted),
-                Question::Schedule { id, .. } => ids.push(id.to_string()),
+    async fn read_together(&self, some: &[Waiting]) -> Result<HashMap<OrgKey, Found>, Error> {
+        let mut found = HashMap::new();
+        let mut orgs = Asked::by_org(some).into_iter();
+        let Some((first, asked)) = orgs.next() else { return Ok(found) };
+        let asked = &asked;
+        let ask = |tx: Arc<Tx>| async move { self.read_asked(&tx, asked).await };
+        let (tx, answer) =
+            self.connections.begin_asking(Role::Keyed(first), "reading what orgs have", ask).await?;
+        found.insert(first, answer);
+        let others = async {
+            for (org, asked) in orgs {
+                // Everything of the org before is answered. What is looked at first is sent first, and if it fails the
+                // server answers nothing of this transaction any more.
+                let (_, answer) = tokio::try_join!(biased; tx.enter(org), self.read_asked(&tx, &asked))?;
+                found.insert(org, answer);
             }
-        }
-        shelves.sort_unstable_by_key(|(kind, limit)| (kind.table(), *limit));
-        shelves.dedup();
-        ids.sort_unstable();
-        ids.dedup();
-        let tx = self.connections.begin(Role::Keyed(org), "reading what an org has").await?;
-        let shelves = shelves.into_iter().map(|wanted| read_shelf(&tx, wanted)).collect();
-        let found = tokio::try_join!(all(shelves), self.read_by_ids(&tx, ids));
-        let (shelves, schedules) = tx.over(found).await?;
+            Ok(())
+        };
+        let others = others.await;
+        tx.over(others).await?;
+        Ok(found)
+    }
+
+    async fn read_asked(&self, tx: &Tx, asked: &Asked) -> Result<Found, Error> {
+        let shelves = asked.shelves.iter().map(|wanted| read_shelf(tx, *wanted)).collect();
+        let ids = asked.ids.iter().cloned().collect();
+        let (shelves, schedules) = tokio::try_join!(all(shelves), self.read_by_ids(tx, ids))?;
         Ok(Found { shelves: shelves.into_iter().collect(), schedules })
     }
 
@@ -212,10 +241,7 @@ impl Postgres {
 /// The place of the id in `schedule_rows`: what is left of an unreadable definition may not tell it.
 const ID: usize = 30;
 
-async fn read_shelf(
-    tx: &Tx,
-    (kind, limit): (DocumentKind, u32),
-) -> Result<((DocumentKind, u32), Vec<Document>), Error> {
+async fn read_shelf(tx: &Tx, (kind, limit): Place) -> Result<(Place, Vec<Document>), Error> {
     let statement = sql!("list_documents").replace("{table}", kind.table());
     let rows = tx.rows(&statement, &[&None::<String>, &i64::from(limit)]).await?;
     let documents = rows.iter().map(|row| read_document(kind, row)).collect::<Result<_, _>>()?;
