@@ -1,6 +1,6 @@
 //! Admitter: what is due is admitted in one transaction, and only then handed to the launcher.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,18 +8,18 @@ use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Due, Effect, Fence, Pace, RunKey, ScheduleKey, Verdict, World, admit};
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{
-    AdmitCommit, Ahead, Batch, Commit, DueBatch, DueRow, Error, Expired, Launchable, Moment, Store,
+    AdmitCommit, Ahead, Batch, Commit, DueBatch, DueRow, Error, Expired, Launchable, Moment, Store, are_plain,
 };
 use tracing::{debug, info};
 
 use crate::Metrics;
 use crate::batch::Sender;
 use crate::complaint::Complaints;
-use crate::lanes::LaneKey;
-use crate::launcher::{Doors, is_launched};
+use crate::launcher::Doors;
 use crate::lease::Lease;
 use crate::membership::Shared;
 use crate::spans::{Beginning, Spans, Stretch};
+use crate::wanted::Wanted;
 
 /// What one look at the due rows gave.
 pub(crate) struct Admitted {
@@ -59,6 +59,24 @@ impl Judged {
         self.commits.len()
     }
 
+    /// How many of them want to go to each target.
+    pub(crate) fn wanted(&self) -> Wanted {
+        let starts = self.commits.iter().filter(|one| one.admission.verdict == Verdict::Start);
+        Wanted::count(starts.map(|one| &one.row))
+    }
+
+    /// The same in parts of about so many that may be committed one after the other, if all of them are plain starts; for what is
+    /// written for others concerns whatever was not committed before.
+    pub(crate) fn in_turns(self, size: usize) -> Vec<Self> {
+        match are_plain(&self.commits) {
+            true => {
+                let count = self.count().div_ceil(size);
+                self.divided(count)
+            }
+            false => vec![self],
+        }
+    }
+
     /// The same in so many parts, by their schedules: of two rows of one schedule one verdict may depend on the other.
     pub(crate) fn divided(self, parts: usize) -> Vec<Self> {
         let bounds = bounds(self.commits.iter().map(|one| one.admission.schedule).collect(), parts);
@@ -74,7 +92,6 @@ impl Judged {
     /// Everything that can be got ready before the instant comes; none if there are no verdicts.
     pub(crate) fn ready(self, moment: Moment) -> Option<Mustered> {
         let starts = |one: &&AdmitCommit| one.admission.verdict == Verdict::Start;
-        let wanted = wanted(self.commits.iter().filter(starts).map(|one| &one.row));
         let launch = |one: &AdmitCommit| starts(&one).then(|| Arc::new(one.row.launch.clone()));
         let launches = self.commits.iter().map(launch).collect();
         let is_cancelling = self.commits.iter().any(|one| cancelled(one).next().is_some());
@@ -82,7 +99,6 @@ impl Judged {
         is_any.then(|| Mustered {
             ahead: Ahead::new(moment, self.commits),
             begun: self.begun,
-            wanted,
             launches,
             is_cancelling,
         })
@@ -93,8 +109,6 @@ impl Judged {
 pub(crate) struct Mustered {
     ahead: Ahead,
     begun: Vec<Beginning>,
-    /// How many of them want to go to each target.
-    pub(crate) wanted: HashMap<LaneKey, usize>,
     /// What each of them launches, if it does.
     launches: Vec<Option<Arc<Launchable>>>,
     /// Whether some of them cancel other runs, maybe of their own number.
@@ -193,7 +207,7 @@ impl Admitter {
         if found > 0 && batch.rows.is_empty() {
             batch.next_look_at = batch.next_look_at.filter(|next| *next > now);
         }
-        batch.world.rooms = doors.rooms(&wanted(batch.rows.iter()), now);
+        batch.world.rooms = doors.rooms(&Wanted::count(batch.rows.iter()), now);
         Ok(Admitted { undecided, illegible, ..self.carry_out(store, now, batch).await? })
     }
 
@@ -348,15 +362,6 @@ fn cancelled(one: &AdmitCommit) -> impl Iterator<Item = RunKey> {
 /// Whether the trace of a row begins with its admission.
 fn beginning(row: &DueRow) -> Beginning {
     if row.launch.trace.is_none() { Beginning::Here } else { Beginning::Elsewhere }
-}
-
-/// How many rows want to go to each target.
-fn wanted<'a>(rows: impl Iterator<Item = &'a DueRow>) -> HashMap<LaneKey, usize> {
-    let mut wanted: HashMap<LaneKey, usize> = HashMap::new();
-    for row in rows.filter(|row| is_launched(&row.launch.definition.target.action)) {
-        *wanted.entry((row.due.org, row.launch.definition.target.name.clone())).or_default() += 1;
-    }
-    wanted
 }
 
 impl Admitted {

@@ -12,6 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{OrgKey, ROOM_STEP, Room};
 use punctual_store::Launchable;
 
+use crate::wanted::{LaneKey, Wanted};
+
 /// Places for anybody: so many programs at once are what a small machine bears.
 pub(crate) const POOL: usize = 1_000;
 
@@ -26,9 +28,6 @@ pub(crate) const SLICE: usize = 32;
 
 /// What finds its lane full is looked at again after this long, and behind all that found it full before.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);
-
-/// A target of an org.
-pub(crate) type LaneKey = (OrgKey, String);
 
 /// Where a run has its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,14 +171,14 @@ impl Lanes {
     }
 
     /// Of lanes to which so many rows want to go, those that do not take all of them.
-    pub(crate) fn rooms(
-        &mut self,
-        wanted: &HashMap<LaneKey, usize>,
-        now: Timestamp,
-    ) -> HashMap<LaneKey, Room> {
+    pub(crate) fn rooms(&mut self, wanted: &Wanted, now: Timestamp) -> HashMap<LaneKey, Room> {
+        // Where nobody waits anywhere, nobody has to be asked for each target of a herd.
+        if self.waiting == 0 && wanted.most() <= self.lane_max.min(WAITING_MAX) {
+            return HashMap::new();
+        }
         let (mut pool, mut reserve) = (self.pool_free, self.reserve_free);
         let mut rooms = HashMap::new();
-        for (key, rows) in wanted {
+        for (key, rows) in wanted.iter() {
             let lane = self.find(key);
             let places = if pool > 0 { &mut pool } else { &mut reserve };
             // What is here already has no claim to the reserve.
@@ -187,9 +186,9 @@ impl Lanes {
             let waiting = lane.map_or(0, |lane| self.lanes[lane.0].waiting.len());
             let free = self.lane_max.saturating_sub(waiting).min(WAITING_MAX.saturating_sub(self.waiting));
             let left = free + *places;
-            *places = places.saturating_sub(*rows);
-            if left < *rows {
-                let again_at = self.look_again(lane, *rows - left, now);
+            *places = places.saturating_sub(rows);
+            if left < rows {
+                let again_at = self.look_again(lane, rows - left, now);
                 rooms.insert(key.clone(), Room { left, again_at });
             }
         }
@@ -423,7 +422,9 @@ mod tests {
     fn a_full_lane_keeps_no_other_from_being_admitted() {
         let mut lanes = Lanes::new(LANE_MAX);
         let (slow, quick) = ((OrgKey(1), "slow".to_owned()), (OrgKey(1), "quick".to_owned()));
-        let wanted = HashMap::from([(slow.clone(), 50), (quick.clone(), 1)]);
+        let mut wanted = Wanted::default();
+        wanted.add(slow.clone(), 50);
+        wanted.add(quick.clone(), 1);
         let now = Timestamp::UNIX_EPOCH;
         fill(&mut lanes, "slow", 0..(POOL + LANE_MAX - 10) as i64);
         let room = |left, ms| Room { left, again_at: Timestamp::from_millisecond(ms).unwrap() };

@@ -19,12 +19,13 @@ use tracing::debug;
 use crate::crew::Crew;
 use crate::flights::{Flight, Flights};
 use crate::journal::{Journal, Mark, Slip};
-use crate::lanes::{LaneKey, Lanes, Placed, SLICE};
+use crate::lanes::{Lanes, Placed, SLICE};
 use crate::launch::{Finished, Launch, Launched, OnEnd, OnStart, Targets, Why};
 use crate::lease::Lease;
 use crate::settler::{Ended, News};
 use crate::spans::Stretch;
 use crate::time::Time;
+use crate::wanted::{LaneKey, Wanted};
 use crate::{Clock, Metrics, Settings};
 
 /// Runs that are handed over together.
@@ -160,7 +161,7 @@ pub(crate) trait Doors {
     fn takes(&self, action: &Action) -> bool;
 
     /// Of targets to which so many rows want to go, those that do not take all of them.
-    fn rooms(&self, wanted: &HashMap<LaneKey, usize>, now: Timestamp) -> HashMap<LaneKey, Room>;
+    fn rooms(&self, wanted: &Wanted, now: Timestamp) -> HashMap<LaneKey, Room>;
 }
 
 impl<C: Clock, T: Targets> Doors for Launcher<C, T> {
@@ -168,7 +169,7 @@ impl<C: Clock, T: Targets> Doors for Launcher<C, T> {
         self.shared.targets.takes(action)
     }
 
-    fn rooms(&self, wanted: &HashMap<LaneKey, usize>, now: Timestamp) -> HashMap<LaneKey, Room> {
+    fn rooms(&self, wanted: &Wanted, now: Timestamp) -> HashMap<LaneKey, Room> {
         self.shared.lanes().rooms(wanted, now)
     }
 }

@@ -39,6 +39,7 @@ mod target;
 mod time;
 mod tuning;
 mod wake;
+mod wanted;
 mod zones;
 
 pub use chance::Chance;

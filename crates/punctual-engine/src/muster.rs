@@ -3,7 +3,6 @@
 //! Nothing is decided by it: verdicts that were made ahead are committed only if nothing was written meanwhile that they
 //! may depend on, and are thrown away otherwise. What is not mustered is judged at its instant.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -13,8 +12,8 @@ use tracing::debug;
 
 use crate::admitter::{CalledUp, Judged, Mustered};
 use crate::holding::{HELD_MIN, hold_from, parts_of};
-use crate::lanes::LaneKey;
 use crate::launcher::Doors;
+use crate::wanted::Wanted;
 use crate::{Clock, Engine, Targets};
 
 /// How long before their instant rows are read, if nothing is going on.
@@ -44,6 +43,9 @@ const PARTS: usize = 32;
 /// About as many rows as one reading has of those that are divided at once: so few that a part which is larger than the
 /// others still fits.
 const READ_GOAL: usize = BATCH_MAX / 2;
+
+/// A herd of more than this is committed in parts: the first of them begin while the others are still to be committed.
+const TURN_MAX: usize = 20_000;
 
 /// For so many instants nothing is read beside the ends of the last runs, after those were of the same schedules.
 const CROSSED_FOR: u32 = 60;
@@ -78,6 +80,8 @@ pub(crate) struct Muster {
     judged: Judged,
     /// All of it in parts, when nothing is left to be read.
     ready: Vec<Mustered>,
+    /// How many of it want to go to each target.
+    wanted: Wanted,
     known: Known,
 }
 
@@ -176,15 +180,15 @@ impl Muster {
     }
 
     /// Takes what is ready for an instant that has come.
-    fn take(&mut self, now: Timestamp) -> Vec<Mustered> {
+    fn take(&mut self, now: Timestamp) -> (Vec<Mustered>, Wanted) {
         if self.at > now {
-            return Vec::new();
+            return Default::default();
         }
         let before = std::mem::take(&mut self.known);
         let known = Known { crossed: before.crossed.saturating_sub(1), ..before };
         let fresh = Self { known, ..Self::default() };
-        let Self { at, ready, .. } = std::mem::replace(self, fresh);
-        if now.duration_since(at) <= LATE_MAX { ready } else { Vec::new() }
+        let Self { at, ready, wanted, .. } = std::mem::replace(self, fresh);
+        if now.duration_since(at) <= LATE_MAX { (ready, wanted) } else { Default::default() }
     }
 }
 
@@ -209,15 +213,19 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.launch_called(called).await;
             return Ok(());
         }
-        let parts = self.muster.take(now);
-        if parts.is_empty() || !self.launcher.rooms(&wanted(&parts), now).is_empty() {
+        let (parts, wanted) = self.muster.take(now);
+        if parts.is_empty() || !self.launcher.rooms(&wanted, now).is_empty() {
             return Ok(());
         }
         self.muster.known.called = parts.iter().map(Mustered::schedules).collect();
         let (caller, mut result) = (self.admitter.caller(), Ok(()));
         for part in parts {
             match caller.call(&*self.store, caller.batch(now), part).await {
-                Ok(Some(part)) => called.push(part),
+                // The first begin while the others are still to be committed.
+                Ok(Some(mut part)) => {
+                    self.launch_all(std::mem::take(&mut part.launches), part.fence);
+                    called.push(part);
+                }
                 Ok(None) => {
                     debug!("what was judged ahead does not hold any more");
                     self.muster.known.crossed = CROSSED_FOR;
@@ -317,12 +325,14 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let judged = std::mem::take(&mut self.muster.judged);
         self.muster.known.took = self.time.now().duration_since(self.muster.begun_at);
         self.muster.known.found = judged.count();
-        let count = match moment.is_any() {
-            true if judged.count() < HELD_MIN => return None,
-            true => parts_of(judged.count()),
-            false => 1,
+        self.muster.wanted = judged.wanted();
+        let parts = match (moment.is_any(), judged.count()) {
+            (true, few) if few < HELD_MIN => return None,
+            (true, many) => judged.divided(parts_of(many)),
+            (false, many) if many > TURN_MAX => judged.in_turns(TURN_MAX),
+            (false, _) => vec![judged],
         };
-        self.muster.ready = judged.divided(count).into_iter().filter_map(|part| part.ready(moment)).collect();
+        self.muster.ready = parts.into_iter().filter_map(|part| part.ready(moment)).collect();
         self.muster.hold_from(at)
     }
 
@@ -337,7 +347,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return Some(now.saturating_add(LOOK_AGAIN).unwrap_or(Timestamp::MAX).min(self.muster.at));
         }
         let ready = std::mem::take(&mut self.muster.ready);
-        if self.launcher.rooms(&wanted(&ready), now).is_empty() {
+        if self.launcher.rooms(&self.muster.wanted, now).is_empty() {
             self.hold(self.muster.at, ready);
         }
         None
@@ -364,15 +374,6 @@ async fn read<S: Store>(store: &S, at: Timestamp, some: Vec<Whose>) -> Vec<(Whos
         (Some(one), None) => vec![due(one).await],
         _ => Vec::new(),
     }
-}
-
-/// How many runs of all parts want to go to each target.
-fn wanted(parts: &[Mustered]) -> HashMap<LaneKey, usize> {
-    let mut wanted: HashMap<LaneKey, usize> = HashMap::new();
-    for (lane, count) in parts.iter().flat_map(|part| &part.wanted) {
-        *wanted.entry(lane.clone()).or_default() += count;
-    }
-    wanted
 }
 
 /// The same in so many parts, if it can be divided.

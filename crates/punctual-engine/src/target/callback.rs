@@ -1,6 +1,6 @@
 //! Async closures of the embedding program, by name. The ledger keeps only the name.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -111,7 +111,7 @@ impl Future for Watched {
 /// ```
 #[derive(Clone, Default)]
 pub struct Callbacks {
-    by_name: BTreeMap<String, Callback>,
+    by_name: HashMap<String, Callback>,
 }
 
 impl Callbacks {
@@ -134,7 +134,9 @@ impl Callbacks {
 
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.by_name.keys().map(String::as_str)
+        let mut names: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        names.into_iter()
     }
 
     /// Whether there is one of this name.

@@ -169,6 +169,11 @@ impl Ahead {
         schedules.sort_unstable();
         Self { moment, admissions: Arc::new(admissions), plain, schedules: Arc::new(schedules) }
     }
+
+    /// Whether all of them are plain starts.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain.len() == self.admissions.len()
+    }
 }
 
 /// A start that takes nothing but its schedule's lane and changes nothing but its run and its schedule.
@@ -218,6 +223,11 @@ pub(crate) fn plain_starts(admissions: &[AdmitCommit]) -> Vec<(usize, PlainStart
     let plain =
         |(place, one): (usize, &AdmitCommit)| Some((place, PlainStart::of(one).filter(|_| is_alone(one))?));
     admissions.iter().enumerate().filter_map(plain).collect()
+}
+
+/// Whether verdicts are plain starts, all of them: what is written for such a one concerns nothing but its own schedule.
+pub fn are_plain(admissions: &[AdmitCommit]) -> bool {
+    plain_starts(admissions).len() == admissions.len()
 }
 
 /// The starts of a batch that did not come about: a row that was not to run because of one of them is judged again.

@@ -11,7 +11,9 @@ mod schedule;
 mod settle;
 mod whole;
 
-pub use admit::{AdmitCommit, Ahead, DueBatch, DueRow, Expired, Hold, Illegible, Launchable, Moment};
+pub use admit::{
+    AdmitCommit, Ahead, DueBatch, DueRow, Expired, Hold, Illegible, Launchable, Moment, are_plain,
+};
 pub(crate) use admit::{Footing, PlainStart, plain_starts};
 pub use audit::{Actor, AuditRow, Chain, OutboxRow, Retained, Retention, SealedThrough};
 pub use document::{Answer, Answered, Document, DocumentKind, NewDocument, Shelf, Token};

@@ -31,7 +31,12 @@ pub(super) fn admit(db: &Db, head: Batch, admissions: &[AdmitCommit]) -> Result<
 
 /// Carries out verdicts that were made ahead, on what is still as it was.
 pub(super) fn admit_ahead(db: &Db, head: Batch, ahead: &Ahead) -> Result<Vec<Commit>, Error> {
-    carry_out(db, head, &ahead.admissions, |db| sheet::write(db, head, &ahead.plain, Guard::Known))
+    let done =
+        carry_out(db, head, &ahead.admissions, |db| sheet::write(db, head, &ahead.plain, Guard::Known))?;
+    if ahead.is_plain() {
+        db.has_ended(ahead.schedules.to_vec());
+    }
+    Ok(done)
 }
 
 fn carry_out(

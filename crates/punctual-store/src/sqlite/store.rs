@@ -7,7 +7,7 @@ use super::connection::Db;
 use super::job::Weight;
 use super::{
     Sqlite, admit, audit, batch, breakers, documents, due, invalid, live, node, outbox, plan, queue, runs,
-    schedules, settle, uncounted, whole, write,
+    schedules, settle, sheet, uncounted, whole, write,
 };
 use crate::*;
 
@@ -62,11 +62,16 @@ impl Store for Sqlite {
 
     async fn admit_ahead(&self, batch: Batch, ahead: Ahead) -> Result<Option<Vec<Commit>>, Error> {
         let stirred = self.writer.stirred().clone();
+        // Plain starts need no row to be as it is, and concern no verdict but those over their own schedules.
+        let is_plain = ahead.is_plain() && ahead.admissions.len() >= sheet::STARTS_MIN;
         let admit = move |db: &Db| match stirred.holds(ahead.moment, &ahead.schedules) {
             true => admit::admit_ahead(db, batch, &ahead).map(Some),
             false => batch::answered(db, batch),
         };
-        self.writer.run(admit).await
+        match is_plain {
+            true => self.writer.run_beside_sheets(Weight::Ending, admit).await,
+            false => self.writer.run(admit).await,
+        }
     }
 
     async fn mark_running(&self, batch: Batch, started: Vec<Started>) -> Result<Vec<Commit>, Error> {

@@ -131,6 +131,32 @@ async fn a_verdict_made_ahead_does_not_outlive_the_end_of_its_own_schedule() {
 }
 
 #[tokio::test]
+async fn plain_starts_undo_no_verdict_but_those_over_their_own_schedules() {
+    let bench = Bench::new();
+    let fence = bench.join("one").await;
+    for number in 0..140 {
+        bench.create(&format!("s{number}"), "20,40 0 10 * * *", at("10:00:05")).await;
+    }
+    let moment = bench.store.moment().await.expect("an answer");
+    let mut first = bench.admissions(at("10:00:20")).await;
+    let second = first.split_off(70);
+    // As if nothing had been started by then.
+    let mut later = bench.admissions(at("10:00:40")).await;
+    later.truncate(1);
+    let call = async |admissions, now| {
+        let ahead = Ahead::new(moment, admissions);
+        bench.store.admit_ahead(bench.batch(fence, at(now)), ahead).await.expect("an answer")
+    };
+    assert_eq!(call(first, "10:00:20").await, Some(vec![Commit::Done; 70]));
+    assert_eq!(call(second, "10:00:20").await, Some(vec![Commit::Done; 70]), "they are over other schedules");
+    assert_eq!(call(later, "10:00:40").await, None, "its schedule has started a run since");
+    let in_flight = || bench.count("SELECT count(*) FROM runs WHERE status = 'enqueued'");
+    bench.store.living(punctual_store::Scope::Engine).await.expect("who reads waits for them");
+    assert_eq!(in_flight(), 140);
+    assert!(bench.store.check().await.expect("an answer").is_empty());
+}
+
+#[tokio::test]
 async fn what_is_due_beside_starts_on_sheets_is_told_without_them() {
     let bench = Bench::new();
     let fence = bench.join("one").await;
