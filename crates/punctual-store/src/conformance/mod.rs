@@ -352,6 +352,7 @@ macro_rules! behaviours {
                 settlements_from_two_nodes_are_all_counted,
                 an_edit_and_a_plan_do_not_both_count,
                 a_name_is_given_once,
+                no_more_schedules_are_made_than_an_org_may_have,
                 a_run_is_leased_to_one_worker,
                 every_node_has_its_own_fence,
                 a_change_of_another_is_announced,

@@ -223,6 +223,29 @@ pub async fn a_name_is_given_once<B: Backend>(backend: &B) {
     }
 }
 
+/// Two people make schedules at once in an org that may have only so many: no more than that are made.
+pub async fn no_more_schedules_are_made_than_an_org_may_have<B: Backend>(backend: &B) {
+    let one = Stage::open(backend).await;
+    let two = one.beside(backend).await;
+    let mut left = 0;
+    for round in 0..ROUNDS {
+        let max = (round + 1) * 3;
+        one.limits(&format!(r#"{{"schedules":{max}}}"#)).await;
+        let make = |stage: &Stage<B::Store>, by: &str| {
+            let name = |number| format!("{by}{round}-{number}");
+            let schedule = |number| stage.creation(cron(&name(number), "1 10 * * *"), at("10:00:05"));
+            let (store, scope, writes) =
+                (Arc::clone(&stage.store), stage.scope(), (0..2).map(schedule).collect());
+            tokio::spawn(async move { store.write_schedules(scope, writes).await })
+        };
+        let (first, second) = (make(&one, "a"), make(&two, "b"));
+        let first = first.await.expect("no panic").expect("answers");
+        let second = second.await.expect("no panic").expect("answers");
+        left += first.iter().chain(&second).filter(|made| made.is_err()).count();
+        assert_eq!(left, round + 1, "{first:?} {second:?}");
+    }
+}
+
 /// Workers that ask at once share the runs among them.
 pub async fn a_run_is_leased_to_one_worker<B: Backend>(backend: &B) {
     let one = Stage::open(backend).await;

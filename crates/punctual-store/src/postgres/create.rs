@@ -248,10 +248,19 @@ pub(super) fn actor(scope: &Scope) -> Actor {
 type Room = HashMap<OrgKey, u64>;
 
 async fn room(tx: &Tx, orgs: Vec<i64>) -> Result<Room, Error> {
-    let mut room = Room::new();
+    let mut limited = Vec::new();
     for row in tx.rows(sql!("limits"), &[&orgs]).await? {
-        let org: i64 = col(&row, 0)?;
-        let Some(max) = Limits::read(col(&row, 1)?)?.schedules else { continue };
+        if let Some(max) = Limits::read(col(&row, 1)?)?.schedules {
+            limited.push((col::<i64>(&row, 0)?, max));
+        }
+    }
+    let mut room = Room::new();
+    if limited.is_empty() {
+        return Ok(room);
+    }
+    // Whoever else makes schedules of these orgs waits: what is counted would not be all there is.
+    tx.rows(sql!("lock_limits"), &[&orgs]).await?;
+    for (org, max) in limited {
         let living = tx.row(sql!("count_living"), &[&org]).await?;
         let living = living.map(|row| col::<i64>(&row, 0)).transpose()?.unwrap_or_default();
         room.insert(OrgKey(org), max.saturating_sub(super::plan::unsigned(living)));
