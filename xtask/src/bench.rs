@@ -38,7 +38,9 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
     if name == "growth" {
         ground::valgrind()?;
     }
-    let mut lines = vec![driven(name, rest)?];
+    // What starts a herd soonest, and keeps nothing, stands beside ours.
+    let beside = if name == "herd" { peers::beside()? } else { Vec::new() };
+    let mut lines = vec![driven(name, &[beside.as_slice(), rest].concat())?];
     if name == "register" {
         lines.push(singles(rest)?);
     }

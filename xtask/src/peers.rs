@@ -35,12 +35,16 @@ struct Place {
     installed: PathBuf,
 }
 
+/// Installs the one that stands beside our herds; the words by which the driver finds it.
+pub(crate) fn beside() -> Result<Vec<String>, Failure> {
+    let place = Place::new()?;
+    rust(&place)?;
+    Ok(place.words())
+}
+
 /// Installs them and runs the driver.
 pub(crate) fn command(rest: &[String]) -> Result<(), Failure> {
-    let root = repository::root()?;
-    let installed = repository::target_directory(&root)?.join("peers");
-    let place = Place { drivers: root.join("bench/peers"), installed };
-    make(&place.installed)?;
+    let place = Place::new()?;
     for way in WAYS.iter().filter(|way| is_asked(rest, way.peers)) {
         forget(&place, way.peers)?;
     }
@@ -50,9 +54,7 @@ pub(crate) fn command(rest: &[String]) -> Result<(), Failure> {
             note(&place, way.peers, &failure)?;
         }
     }
-    let (drivers, installed) = (text(&place.drivers), text(&place.installed));
-    let words = ["--drivers", drivers.as_str(), "--installed", installed.as_str()].map(str::to_owned);
-    let line = bench::driven("peers", &[&words, rest].concat())?;
+    let line = bench::driven("peers", &[&place.words(), rest].concat())?;
     Server::start()?.told_to(line)?.run()
 }
 
@@ -81,6 +83,18 @@ fn note(place: &Place, peers: &[&str], failure: &Failure) -> Result<(), Failure>
 }
 
 impl Place {
+    fn new() -> Result<Self, Failure> {
+        let root = repository::root()?;
+        let installed = repository::target_directory(&root)?.join("peers");
+        make(&installed)?;
+        Ok(Self { drivers: root.join("bench/peers"), installed })
+    }
+
+    /// The words by which the driver finds them.
+    fn words(&self) -> Vec<String> {
+        ["--drivers", &text(&self.drivers), "--installed", &text(&self.installed)].map(str::to_owned).to_vec()
+    }
+
     /// Where it is said why a peer is not there.
     fn absent(&self, peer: &str) -> PathBuf {
         self.installed.join(format!("{peer}.absent"))

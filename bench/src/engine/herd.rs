@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::options::Kind;
+use crate::peers::{self, Beside, SOONEST};
 use crate::report::{Sheet, both, median};
 
 use super::ground::{Ground, cron, fill};
@@ -31,10 +32,24 @@ fn limit(kind: Kind, size: u32) -> Option<f64> {
     }
 }
 
+/// The columns; the last is what ours is to the scheduler of others.
+const HEADS: &[&str] =
+    &["database", "schedules", "first ms", "p50 ms", "p99 ms", "last ms", "limit", SOONEST];
+
 /// Every database and size that was asked for.
 pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
-    let mut sheet =
-        Sheet::new("herd", &["database", "schedules", "first ms", "p50 ms", "p99 ms", "last ms", "limit"]);
+    let mut sheet = Sheet::new("herd", HEADS);
+    let beside = match options.beside.is_empty() {
+        true => None,
+        false => Some(peers::beside(&options.beside, options.repeats).await?),
+    };
+    if let Some(peer) = beside {
+        sheet.add(
+            line_of(peer),
+            json!({ "peer": SOONEST, "schedules": peer.schedules, "last_ms": peer.last }),
+        );
+        sheet.show_last();
+    }
     for kind in &options.databases {
         for size in &options.sizes {
             let mut all = Vec::new();
@@ -44,7 +59,9 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
             let of = |rank: usize| all.iter().map(|one| one.of_thousand(rank)).collect::<Vec<f64>>();
             let middle =
                 |rank: usize| median(&of(rank)).map_or("-".to_owned(), |value| format!("{value:.1}"));
-            let limit = limit(*kind, *size);
+            let (limit, last) = (limit(*kind, *size), median(&of(1_000)));
+            let peer = beside.filter(|peer| peer.schedules == *size);
+            let ratio = peer.zip(last).map(|(peer, last)| last / peer.last);
             let line = vec![
                 kind.name().to_owned(),
                 size.to_string(),
@@ -53,16 +70,26 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
                 middle(990),
                 middle(1_000),
                 limit.map_or("-".to_owned(), |limit| format!("≤ {limit}")),
+                ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
             ];
             let json = json!({
                 "database": kind.name(), "schedules": size, "first_ms": both(&of(0)), "p50_ms": both(&of(500)),
                 "p99_ms": both(&of(990)), "last_ms": both(&of(1_000)), "last_ms_limit": limit,
+                "to_peer": ratio,
             });
             sheet.add(line, json);
             sheet.show_last();
         }
     }
     Ok(sheet)
+}
+
+/// A scheduler of others, in the columns of ours; what ours are to it is in the last one.
+fn line_of(peer: Beside) -> Vec<String> {
+    let ms = |value: f64| format!("{value:.1}");
+    let (none, size) = ("-".to_owned(), peer.schedules.to_string());
+    let (first, middle, last) = (ms(peer.first), ms(peer.middle), ms(peer.last));
+    vec![SOONEST.to_owned(), size, first, middle, none.clone(), last, none, "1".to_owned()]
 }
 
 async fn once(kind: Kind, size: u32, pace: Pace) -> Result<Lateness, Failure> {

@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::options::{Kind, count, kind};
 
 const HINT: &str = "herd|steady [--databases sqlite,postgres] [--sizes 10k,100k] [--repeats 5] [--seconds 60] [--lookahead 60] \
-                    [--out FILE]";
+                    [--drivers FOLDER --installed FOLDER] [--out FILE]";
 
 /// What the engine is asked to bear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(super) struct Options {
     pub(super) seconds: u32,
     /// How far ahead ticks become ledger rows; everything else is as usual.
     pub(super) pace: Pace,
+    /// Where a scheduler of others is installed that stands beside us, in the words of `peers`.
+    pub(super) beside: Vec<String>,
     /// Where the JSON goes.
     pub(super) out: PathBuf,
 }
@@ -50,6 +52,7 @@ impl Options {
             repeats,
             seconds,
             pace: Pace::default(),
+            beside: Vec::new(),
             out: PathBuf::from(format!("target/bench/{name}.json")),
         };
         for pair in rest.chunks(2) {
@@ -60,6 +63,7 @@ impl Options {
                 "--repeats" => options.repeats = count(value)?,
                 "--seconds" => options.seconds = count(value)?,
                 "--lookahead" => options.pace.lookahead = SignedDuration::from_secs(count(value)?.into()),
+                "--drivers" | "--installed" => options.beside.extend([name.clone(), value.clone()]),
                 "--out" => options.out = PathBuf::from(value),
                 _ => return Err(HINT.into()),
             }

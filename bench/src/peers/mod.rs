@@ -18,6 +18,32 @@ use crate::Failure;
 use options::Options;
 use table::Table;
 
+/// The herd of one of them, to stand beside ours in the same run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside {
+    pub(crate) schedules: u32,
+    /// In milliseconds after the instant.
+    pub(crate) first: f64,
+    pub(crate) middle: f64,
+    pub(crate) last: f64,
+}
+
+/// The peer that keeps nothing and starts a herd soonest.
+pub(crate) const SOONEST: &str = "apalis-cron";
+
+/// Lets it start a herd so often, as installed by the words of a command line; the median.
+pub(crate) async fn beside(words: &[String], repeats: u32) -> Result<Beside, Failure> {
+    let more = ["--peers", SOONEST, "--parts", "herd", "--repeats", &repeats.to_string()].map(str::to_owned);
+    let options = Options::read(&[words, &more].concat())?;
+    let peer = options.peers().next().ok_or("there is no such peer")?;
+    match story::tell(options::Part::Herd, peer, &options).await? {
+        Some(story::Told::Herd { schedules, first, middle, last, not_run: 0, doubled: 0 }) => {
+            Ok(Beside { schedules, first, middle, last })
+        }
+        other => Err(format!("{SOONEST} did not start its herd: {other:?}").into()),
+    }
+}
+
 /// Runs what the command line asks for.
 pub(crate) async fn run(words: &[String]) -> Result<(), Failure> {
     let options = Options::read(words)?;

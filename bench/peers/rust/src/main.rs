@@ -5,7 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::str::FromStr as _;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::mpsc::{Sender, channel};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use apalis::prelude::{BoxDynError, Data, WorkerBuilder};
 use apalis_cron::{CronScheduler, Tick};
@@ -16,15 +17,30 @@ use tokio_cron_scheduler::{Job, JobScheduler};
 #[derive(Clone)]
 struct Note {
     number: u32,
-    file: Arc<File>,
+    book: Book,
+}
+
+/// Where notes go.
+#[derive(Clone)]
+enum Book {
+    /// Into the file at once: whoever is killed has noted what it began.
+    Now(Arc<File>),
+    /// To a thread that writes them, where nobody is killed and only the time of the handler counts.
+    Later(Sender<(u32, u128)>),
 }
 
 impl Note {
     fn write(&self) {
         let at = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros());
-        let line = format!("{} {at}\n", self.number);
-        (&*self.file).write_all(line.as_bytes()).expect("the notes can be written");
+        match &self.book {
+            Book::Now(file) => put(file, self.number, at),
+            Book::Later(notes) => notes.send((self.number, at)).expect("somebody writes the notes"),
+        }
     }
+}
+
+fn put(mut file: &File, number: u32, at: u128) {
+    file.write_all(format!("{number} {at}\n").as_bytes()).expect("the notes can be written");
 }
 
 #[tokio::main]
@@ -37,14 +53,28 @@ async fn main() -> Result<(), BoxDynError> {
     let count: u32 = std::env::var("PEER_N")?.parse()?;
     let spec = spec(&std::env::var("PEER_AT")?)?;
     let file = OpenOptions::new().append(true).create(true).open(std::env::var("PEER_NOTES")?)?;
-    let file = Arc::new(file);
-    let notes = (0..count).map(|number| Note { number, file: Arc::clone(&file) });
+    let is_timed = matches!(std::env::var("PEER_STORY")?.as_str(), "herd" | "steady");
+    let book = if is_timed { later(file) } else { Book::Now(Arc::new(file)) };
+    let notes = (0..count).map(|number| Note { number, book: book.clone() });
     match peer.as_str() {
         "apalis-cron" => apalis(&spec, notes)?,
         _ => tokio_cron_scheduler(&spec, notes).await?,
     }
     println!("ready");
     std::future::pending().await
+}
+
+/// A thread that writes what the handlers have noted, a while after them.
+fn later(file: File) -> Book {
+    let (notes, noted) = channel::<(u32, u128)>();
+    std::thread::spawn(move || {
+        while let Ok((number, at)) = noted.recv() {
+            std::thread::sleep(Duration::from_millis(500));
+            put(&file, number, at);
+            noted.try_iter().for_each(|(number, at)| put(&file, number, at));
+        }
+    });
+    Book::Later(notes)
 }
 
 /// A cron with seconds, in UTC.
