@@ -65,16 +65,19 @@ impl Judged {
         Wanted::count(starts.map(|one| &one.row))
     }
 
-    /// The same in parts of about so many that may be committed one after the other, if all of them are plain starts; for what is
-    /// written for others concerns whatever was not committed before.
-    pub(crate) fn in_turns(self, size: usize) -> Vec<Self> {
-        match are_plain(&self.commits) {
-            true => {
-                let count = self.count().div_ceil(size);
-                self.divided(count)
-            }
-            false => vec![self],
+    /// The same in a first part of so many, and others of so many each, that may be committed one after the other, if all of them
+    /// are plain starts; for what is written for others concerns whatever was not committed before.
+    pub(crate) fn in_turns(mut self, first: usize, size: usize) -> Vec<Self> {
+        if !are_plain(&self.commits) {
+            return vec![self];
         }
+        // Each is alone with its schedule, so any of them may be the first.
+        let at = first.min(self.count());
+        let rest = Self { commits: self.commits.split_off(at), begun: self.begun.split_off(at) };
+        let count = rest.count().div_ceil(size).max(1);
+        let mut parts = vec![self];
+        parts.extend(rest.divided(count));
+        parts
     }
 
     /// The same in so many parts, by their schedules: of two rows of one schedule one verdict may depend on the other.

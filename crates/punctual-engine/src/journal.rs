@@ -31,6 +31,13 @@ pub use slate::Slate;
 /// A longer journal is rewritten with the runs that are still in flight, if it has doubled since it last was.
 const BYTES_MAX: usize = 1 << 20;
 
+/// For fewer launches than this there is room soon enough, and for more than that it grows as usual.
+const EXPECTED_MIN: usize = 1_000;
+const EXPECTED_MAX: usize = 100_000;
+
+/// What the launch and the end of a run take, with something to spare.
+const LAUNCH_BYTES: usize = 96;
+
 /// What the journal knows of a run in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
@@ -161,6 +168,16 @@ impl Journal {
         self.append(&format!("F {}\n", fence.0))?;
         self.fences.insert(fence);
         Ok(())
+    }
+
+    /// Makes room for so many launches, before they come. What cannot be done now is tried when they are noted.
+    pub(crate) fn expect(&mut self, launches: usize) -> io::Result<()> {
+        if launches < EXPECTED_MIN {
+            return Ok(());
+        }
+        let launches = launches.min(EXPECTED_MAX);
+        self.open.reserve(launches);
+        self.pen.make_room(launches * LAUNCH_BYTES)
     }
 
     /// Notes that attempts are about to be launched. Each is written with what is given back, right before its launch.

@@ -80,6 +80,13 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         self.begin(placed);
     }
 
+    /// Gets ready for so many launches.
+    pub(crate) fn expect(&self, launches: usize) {
+        if let Err(error) = self.shared.journal().expect(launches) {
+            debug!(%error, "no room in the journal for what comes");
+        }
+    }
+
     /// Launches what waits although there are places: the lease was not certain for a while.
     pub(crate) fn resume(&mut self) {
         let mut lanes = self.shared.lanes();

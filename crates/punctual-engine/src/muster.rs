@@ -44,7 +44,11 @@ const PARTS: usize = 32;
 /// others still fits.
 const READ_GOAL: usize = BATCH_MAX / 2;
 
-/// A herd of more than this is committed in parts: the first of them begin while the others are still to be committed.
+/// A herd is committed in parts, a small one first, if it is twice as large as that: the first begin while the others are still to
+/// be committed.
+const FIRST_TURN: usize = 1_000;
+
+/// The other parts have about so many.
 const TURN_MAX: usize = 20_000;
 
 /// For so many instants nothing is read beside the ends of the last runs, after those were of the same schedules.
@@ -326,10 +330,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.muster.known.took = self.time.now().duration_since(self.muster.begun_at);
         self.muster.known.found = judged.count();
         self.muster.wanted = judged.wanted();
+        self.launcher.expect(judged.count());
         let parts = match (moment.is_any(), judged.count()) {
             (true, few) if few < HELD_MIN => return None,
             (true, many) => judged.divided(parts_of(many)),
-            (false, many) if many > TURN_MAX => judged.in_turns(TURN_MAX),
+            (false, many) if many > FIRST_TURN * 2 => judged.in_turns(FIRST_TURN, TURN_MAX),
             (false, _) => vec![judged],
         };
         self.muster.ready = parts.into_iter().filter_map(|part| part.ready(moment)).collect();

@@ -108,6 +108,18 @@ impl Pen {
         }
     }
 
+    /// Makes room for so many bytes more, with everything that can be done before they come.
+    pub(super) fn make_room(&self, bytes: usize) -> io::Result<()> {
+        let mut paper = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let Paper::File { file, slate, .. } = &mut *paper else { return Ok(()) };
+        if slate.left() < bytes {
+            let used = slate.used();
+            *slate = Arc::new(Slate::over(file, used, bytes.max(ROOM_MIN))?);
+        }
+        slate.warm();
+        Ok(())
+    }
+
     /// Replaces everything; a crash leaves the one or the other.
     pub(super) fn replace(&self, text: &str) -> io::Result<()> {
         let mut paper = self.0.write().unwrap_or_else(PoisonError::into_inner);

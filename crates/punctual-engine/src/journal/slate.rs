@@ -10,7 +10,10 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence};
 
-use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+
+/// The start of a range whose pages are given out has to be a multiple of this: a page of most machines, or of a larger one's.
+const PAGE: usize = 1 << 16;
 
 /// A place to append to, of a given length.
 #[derive(Debug)]
@@ -46,6 +49,23 @@ impl Slate {
         };
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
         Ok(Self { start, length, used: AtomicUsize::new(used) })
+    }
+
+    /// How much room is left.
+    pub fn left(&self) -> usize {
+        self.length.saturating_sub(self.used())
+    }
+
+    /// Lets the system give out the pages of what is left now, and not one by one when they are written on.
+    pub fn warm(&self) {
+        let used = self.used().min(self.length);
+        let from = used - used % PAGE;
+        // SAFETY: the range is within the mapping, whose start is that of a page; giving out its pages changes none of its bytes.
+        // A system that cannot do it gives them out when they are written on.
+        let _ = unsafe {
+            let start = self.start.as_ptr().add(from).cast();
+            madvise(start, self.length - from, Advice::LinuxPopulateWrite)
+        };
     }
 
     /// How much of it is taken.
@@ -93,7 +113,8 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.as_file_mut().write_all(b"before").unwrap();
         let slate = Slate::over(file.as_file_mut(), 6, 5).unwrap();
-        assert_eq!(slate.add(b"one"), Some(6));
+        assert_eq!((slate.left(), slate.add(b"one")), (5, Some(6)));
+        slate.warm();
         assert_eq!(slate.add(b"two"), None);
         assert_eq!(slate.add(b"22"), Some(9));
         assert_eq!(slate.add(b"3"), None);
