@@ -18,6 +18,12 @@ pub trait Clock: Send + Sync + 'static {
 
     /// Time since some fixed moment that stands still while the machine is suspended, as timers do.
     fn awake(&self) -> Duration;
+
+    /// Whether it goes as the system does. Then a short sleep of the system may end one of tokio's, whose timers go by
+    /// milliseconds.
+    fn is_systems(&self) -> bool {
+        false
+    }
 }
 
 /// The clock of the host.
@@ -35,6 +41,10 @@ impl Clock for SystemClock {
 
     fn awake(&self) -> Duration {
         read(ClockId::Monotonic)
+    }
+
+    fn is_systems(&self) -> bool {
+        true
     }
 }
 

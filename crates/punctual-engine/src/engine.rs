@@ -125,7 +125,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 tuning: &mut self.tuning,
                 pulse: &self.pulse,
             };
-            let sleep = Sleep { at_most, changes_from: self.changes_from };
+            let is_sharp = self.muster.is_large() && self.time.clock().is_systems();
+            let sleep = Sleep { at_most, changes_from: self.changes_from, is_sharp };
             match wait(&*self.store, signals, sleep).await {
                 Wake::Look => {}
                 Wake::Tuned => self.tune(),

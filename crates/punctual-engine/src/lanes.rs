@@ -24,7 +24,7 @@ pub(crate) const RESERVE: usize = 100;
 pub(crate) const WAITING_MAX: usize = 200_000;
 
 /// Runs that one task launches one after the other: their flights and places are dealt with together.
-pub(crate) const SLICE: usize = 32;
+pub(crate) const SLICE: usize = 128;
 
 /// What finds its lane full is looked at again after this long, and behind all that found it full before.
 const LOOK_AGAIN: SignedDuration = SignedDuration::from_secs(1);

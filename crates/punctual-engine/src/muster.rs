@@ -183,6 +183,11 @@ impl Muster {
         Some(hold_from(at, self.ready.iter().map(Mustered::count).sum()))
     }
 
+    /// Whether many are ready for their instant.
+    pub(crate) fn is_large(&self) -> bool {
+        self.ready.iter().map(Mustered::count).sum::<usize>() >= FIRST_TURN
+    }
+
     /// Takes what is ready for an instant that has come.
     fn take(&mut self, now: Timestamp) -> (Vec<Mustered>, Wanted) {
         if self.at > now {

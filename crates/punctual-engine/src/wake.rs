@@ -29,6 +29,8 @@ pub(crate) struct Sleep {
     pub(crate) at_most: Duration,
     /// When a change may end it.
     pub(crate) changes_from: Instant,
+    /// Whether it shall end within the millisecond: many wait for it.
+    pub(crate) is_sharp: bool,
 }
 
 /// What may end a sleep before its time.
@@ -47,9 +49,26 @@ pub(crate) struct Signals<'a> {
 /// costs what each of them does.
 pub(crate) const CHANGES_EVERY: Duration = Duration::from_millis(5);
 
+/// The last of a sharp sleep is the system's: longer than tokio's timers are late, and than a thread takes to begin.
+const SHARP: Duration = Duration::from_millis(3);
+
+/// Sleeps for as long as is asked for; if it is to be sharp, to a fraction of a millisecond.
+async fn nap(Sleep { at_most, is_sharp, .. }: Sleep) {
+    if !is_sharp {
+        return tokio::time::sleep(at_most).await;
+    }
+    let until = Instant::now() + at_most;
+    tokio::time::sleep(at_most.saturating_sub(SHARP)).await;
+    let slept = tokio::task::spawn_blocking(move || {
+        std::thread::sleep(until.saturating_duration_since(Instant::now()));
+    });
+    // A runtime that ends does not wait for it, and nobody does here.
+    let _ = slept.await;
+}
+
 /// Sleeps for `at_most`, or until a change or a stop. Changes are heard from `changes_from` on; none is lost.
 pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, sleep: Sleep) -> Wake {
-    let Sleep { at_most, changes_from } = sleep;
+    let changes_from = sleep.changes_from;
     let changed = async {
         tokio::time::sleep_until(changes_from).await;
         tokio::select! {
@@ -65,6 +84,6 @@ pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, sleep: Sleep
         Ok(()) = signals.tuning.changed() => Wake::Tuned,
         () = signals.settled.notified() => Wake::Settled,
         () = changed => Wake::Changed,
-        () = tokio::time::sleep(at_most) => Wake::Look,
+        () = nap(sleep) => Wake::Look,
     }
 }
