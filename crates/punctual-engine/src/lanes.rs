@@ -477,7 +477,7 @@ mod tests {
     #[test]
     fn slices_take_the_places_that_single_runs_leave() {
         let mut lanes = Lanes::new(LANE_MAX);
-        let mut placed = fill(&mut lanes, "quick", 0..(POOL + 80) as i64);
+        let mut placed = fill(&mut lanes, "quick", 0..(POOL + 3 + SLICE + 45) as i64);
         lanes.begin();
         let alone = placed.pop().expect("it has a place");
         assert!(lanes.last_slice(&alone).is_empty(), "others launch slices");
@@ -486,7 +486,7 @@ mod tests {
         assert!(placed.drain(..SLICE - 1).all(|one| lanes.last_slice(&one).is_empty()));
         let alone = placed.pop().expect("it has a place");
         assert_eq!(lanes.last_slice(&alone).len(), SLICE, "nobody has come for the others");
-        assert_eq!(lanes.next_slice(&placed, Vec::new()).len(), 80 - 3 - SLICE);
+        assert_eq!(lanes.next_slice(&placed, Vec::new()).len(), 45);
     }
 
     #[test]
