@@ -63,7 +63,6 @@ pub(super) fn planned_by(ends: usize, now: Timestamp) -> i64 {
 
 /// Whether no decision over a schedule hangs on when its runs started, ended or how many there were.
 pub(super) fn may_wait(definition: &Schedule) -> bool {
-    let is_bounded = |max: Option<u64>| max.is_some();
     let timing = definition.when.timing();
-    timing.is_some_and(|timing| !is_bounded(timing.bounds.max_runs)) && !is_floating(definition)
+    timing.is_some_and(|timing| timing.bounds.max_runs.is_none()) && !is_floating(definition)
 }
