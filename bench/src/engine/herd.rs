@@ -39,29 +39,29 @@ const HEADS: &[&str] =
 /// Every database and size that was asked for.
 pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
     let mut sheet = Sheet::new("herd", HEADS);
-    let beside = match options.beside.is_empty() {
-        true => None,
-        false => Some(peers::beside(&options.beside, options.repeats).await?),
-    };
-    if let Some(peer) = beside {
-        sheet.add(
-            line_of(peer),
-            json!({ "peer": SOONEST, "schedules": peer.schedules, "last_ms": peer.last }),
-        );
-        sheet.show_last();
-    }
     for kind in &options.databases {
         for size in &options.sizes {
-            let mut all = Vec::new();
+            let (mut all, mut others) = (Vec::new(), Vec::new());
             for _ in 0..options.repeats {
+                // In turns with ours: a machine that is slower for a while is so for both.
+                if !options.beside.is_empty() && *size == peers::HERD {
+                    others.push(peers::beside(&options.beside).await?);
+                }
                 all.push(once(*kind, *size, options.pace).await?);
+            }
+            let beside = Beside::median(&others);
+            if let Some(peer) = beside {
+                sheet.add(
+                    line_of(peer, *size),
+                    json!({ "peer": SOONEST, "schedules": size, "last_ms": both(&lasts(&others)) }),
+                );
+                sheet.show_last();
             }
             let of = |rank: usize| all.iter().map(|one| one.of_thousand(rank)).collect::<Vec<f64>>();
             let middle =
                 |rank: usize| median(&of(rank)).map_or("-".to_owned(), |value| format!("{value:.1}"));
             let (limit, last) = (limit(*kind, *size), median(&of(1_000)));
-            let peer = beside.filter(|peer| peer.schedules == *size);
-            let ratio = peer.zip(last).map(|(peer, last)| last / peer.last);
+            let ratio = beside.zip(last).map(|(peer, last)| last / peer.last);
             let line = vec![
                 kind.name().to_owned(),
                 size.to_string(),
@@ -84,10 +84,14 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
+fn lasts(others: &[Beside]) -> Vec<f64> {
+    others.iter().map(|one| one.last).collect()
+}
+
 /// A scheduler of others, in the columns of ours; what ours are to it is in the last one.
-fn line_of(peer: Beside) -> Vec<String> {
+fn line_of(peer: Beside, size: u32) -> Vec<String> {
     let ms = |value: f64| format!("{value:.1}");
-    let (none, size) = ("-".to_owned(), peer.schedules.to_string());
+    let (none, size) = ("-".to_owned(), size.to_string());
     let (first, middle, last) = (ms(peer.first), ms(peer.middle), ms(peer.last));
     vec![SOONEST.to_owned(), size, first, middle, none.clone(), last, none, "1".to_owned()]
 }

@@ -15,30 +15,41 @@ mod story;
 mod table;
 
 use crate::Failure;
+use crate::report::median;
 use options::Options;
 use table::Table;
 
 /// The herd of one of them, to stand beside ours in the same run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beside {
-    pub(crate) schedules: u32,
     /// In milliseconds after the instant.
     pub(crate) first: f64,
     pub(crate) middle: f64,
     pub(crate) last: f64,
 }
 
+/// How many schedules its herd has.
+pub(crate) const HERD: u32 = 10_000;
+
 /// The peer that keeps nothing and starts a herd soonest.
 pub(crate) const SOONEST: &str = "apalis-cron";
 
-/// Lets it start a herd so often, as installed by the words of a command line; the median.
-pub(crate) async fn beside(words: &[String], repeats: u32) -> Result<Beside, Failure> {
-    let more = ["--peers", SOONEST, "--parts", "herd", "--repeats", &repeats.to_string()].map(str::to_owned);
+impl Beside {
+    /// The middle of each, if there are some.
+    pub(crate) fn median(some: &[Self]) -> Option<Self> {
+        let of = |value: fn(&Self) -> f64| median(&some.iter().map(value).collect::<Vec<f64>>());
+        Some(Self { first: of(|one| one.first)?, middle: of(|one| one.middle)?, last: of(|one| one.last)? })
+    }
+}
+
+/// Lets it start one herd, as installed by the words of a command line.
+pub(crate) async fn beside(words: &[String]) -> Result<Beside, Failure> {
+    let more = ["--peers", SOONEST, "--parts", "herd", "--repeats", "1"].map(str::to_owned);
     let options = Options::read(&[words, &more].concat())?;
     let peer = options.peers().next().ok_or("there is no such peer")?;
     match story::tell(options::Part::Herd, peer, &options).await? {
-        Some(story::Told::Herd { schedules, first, middle, last, not_run: 0, doubled: 0 }) => {
-            Ok(Beside { schedules, first, middle, last })
+        Some(story::Told::Herd { first, middle, last, not_run: 0, doubled: 0, .. }) => {
+            Ok(Beside { first, middle, last })
         }
         other => Err(format!("{SOONEST} did not start its herd: {other:?}").into()),
     }

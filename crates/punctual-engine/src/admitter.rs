@@ -150,11 +150,22 @@ pub(crate) struct Caller {
 /// Verdicts that were made ahead and are committed; what remains is to be told when there is time for it.
 pub(crate) struct CalledUp {
     pub(crate) fence: Fence,
-    pub(crate) launches: Vec<Arc<Launchable>>,
+    launches: Vec<Arc<Launchable>>,
+    /// What was launched of it: whoever is done with one is not the last to let go of it, for those who do that in the midst
+    /// of a herd wait for each other.
+    kept: Vec<Arc<Launchable>>,
     now: Timestamp,
     ahead: Ahead,
     done: Vec<Commit>,
     begun: Vec<Beginning>,
+}
+
+impl CalledUp {
+    /// What is to be launched.
+    pub(crate) fn take_launches(&mut self) -> Vec<Arc<Launchable>> {
+        self.kept.extend(self.launches.iter().cloned());
+        std::mem::take(&mut self.launches)
+    }
 }
 
 /// The due rows as they were found.
@@ -344,7 +355,7 @@ impl Caller {
             let ended: HashSet<RunKey> = pairs.flat_map(|(one, _)| cancelled(one)).collect();
             launches.retain(|launch| !ended.contains(&launch.run));
         }
-        Ok(Some(CalledUp { fence, launches, now, ahead, done, begun }))
+        Ok(Some(CalledUp { fence, launches, kept: Vec::new(), now, ahead, done, begun }))
     }
 }
 

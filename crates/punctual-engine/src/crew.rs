@@ -1,13 +1,15 @@
 //! The crew: the tasks that launch runs, and those in which launched runs go on.
 
 use std::future::poll_fn;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
 use tokio::task::JoinSet;
 
+use crate::brief::Brief;
+
 /// Tasks that end with the launcher, unless they were left to themselves before.
 #[derive(Debug)]
-pub(crate) struct Crew(Mutex<State>);
+pub(crate) struct Crew(Brief<State>);
 
 #[derive(Debug)]
 enum State {
@@ -21,7 +23,7 @@ enum State {
 
 impl Default for Crew {
     fn default() -> Self {
-        Self(Mutex::new(State::Together(JoinSet::new())))
+        Self(Brief::new(State::Together(JoinSet::new())))
     }
 }
 
@@ -67,7 +69,7 @@ impl Crew {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The engine: start it, let it run, ask it to stop. `start.rs` puts it together, `stop.rs` ends it.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -253,7 +253,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.id.clone_from(&node.id);
         let fence = self.membership.join_again(&*self.store, &self.time, node).await?;
         info!(fence = fence.0, "this node has a new lease");
-        let noted = self.membership.journal.lock().unwrap_or_else(PoisonError::into_inner).joined(fence);
+        let noted = self.membership.journal.lock().joined(fence);
         if let Err(problem) = noted {
             warn!(%problem, "the launch journal cannot be written");
         }

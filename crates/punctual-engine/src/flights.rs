@@ -1,14 +1,15 @@
 //! Flights: the attempts that this process has in hand, how each is told to end, and what it prints.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use punctual_plan::{Fence, RunKey};
 use punctual_store::{Attempt, Launchable};
 use tokio::time::Instant;
 
+use crate::brief::Brief;
+use crate::keyed::ByKey;
 use crate::launch::{Cancel, Canceller, Why};
 
 /// An attempt in hand.
@@ -20,6 +21,9 @@ pub(crate) struct Flight {
     pub(crate) is_launched: bool,
 }
 
+/// So many lines are kept that nobody uses.
+const SPARE_MAX: usize = 16_384;
+
 /// How often a rush is looked at.
 const RUSH_LOOK: Duration = Duration::from_millis(2);
 
@@ -29,10 +33,13 @@ const RUSH_PAUSE_MAX: u32 = 5;
 /// What waits for the end of a rush waits no longer than this.
 const RUSH_MAX: Duration = Duration::from_secs(1);
 
-/// Everything in hand. A run that was taken up again under a new fence is another flight.
+/// Everything in hand.
 #[derive(Debug, Default)]
 pub(crate) struct Flights {
-    flights: Mutex<BTreeMap<(RunKey, Fence), Flight>>,
+    flights: Brief<InHand>,
+    /// Lines that nobody uses: in a herd nothing has to be allocated and freed for them, by threads that wait for each other
+    /// to do so.
+    spare: Brief<Vec<Canceller>>,
     /// How many of them wait for their place.
     waiting: AtomicUsize,
     /// How many were ever launched.
@@ -41,7 +48,40 @@ pub(crate) struct Flights {
     announced: AtomicUsize,
 }
 
+/// A run that was taken up again under a new fence is another flight.
+#[derive(Debug, Default)]
+struct InHand {
+    by_attempt: ByKey<(RunKey, Fence), Flight>,
+    /// The fences that any of them has, or had a while ago.
+    fences: Vec<Fence>,
+}
+
+impl InHand {
+    fn insert(&mut self, (run, fence): (RunKey, Fence), flight: Flight) -> Option<Flight> {
+        if !self.fences.contains(&fence) {
+            self.fences.push(fence);
+        }
+        self.by_attempt.insert((run, fence), flight)
+    }
+
+    /// Those under a fence, by their runs.
+    fn under(&self, fence: Fence) -> Vec<(RunKey, &Flight)> {
+        let own = self.by_attempt.iter().filter(|((_, held), _)| *held == fence);
+        let mut own: Vec<_> = own.map(|((run, _), flight)| (*run, flight)).collect();
+        own.sort_unstable_by_key(|(run, _)| *run);
+        own
+    }
+}
+
 impl Flights {
+    /// Gets ready for so many.
+    pub(crate) fn expect(&self, runs: usize) {
+        let runs = runs.min(SPARE_MAX);
+        let missing = runs.saturating_sub(self.spare.lock().len());
+        self.spare.lock().extend((0..missing).map(|_| Cancel::pair().0));
+        self.flights().by_attempt.reserve(runs);
+    }
+
     /// So many will be added in a moment.
     pub(crate) fn announce(&self, runs: usize) {
         self.announced.store(runs, Ordering::Relaxed);
@@ -50,8 +90,13 @@ impl Flights {
     /// Adds runs that wait for their place.
     pub(crate) fn insert_all(&self, runs: &[Arc<Launchable>], fence: Fence) {
         // Made before anybody has to wait for it.
+        let mut spare = {
+            let mut spare = self.spare.lock();
+            let from = spare.len().saturating_sub(runs.len());
+            spare.split_off(from)
+        };
         let new = |run: &Arc<Launchable>| {
-            let (canceller, _) = Cancel::pair();
+            let canceller = spare.pop().unwrap_or_else(|| Cancel::pair().0);
             let flight = Flight { attempt: run.attempt, canceller, is_launched: false };
             ((run.run, fence), flight)
         };
@@ -84,7 +129,7 @@ impl Flights {
     pub(crate) fn launch(&self, runs: impl Iterator<Item = RunKey>, fence: Fence) -> Vec<Option<Flight>> {
         let mut flights = self.flights();
         let mut launch = |run: RunKey| {
-            let flight = flights.get_mut(&(run, fence))?;
+            let flight = flights.by_attempt.get_mut(&(run, fence))?;
             let is_first = !std::mem::replace(&mut flight.is_launched, true);
             self.waiting.fetch_sub(usize::from(is_first), Ordering::Relaxed);
             self.launches.fetch_add(1, Ordering::Relaxed);
@@ -96,57 +141,60 @@ impl Flights {
     /// Forgets launched runs.
     pub(crate) fn remove(&self, runs: impl Iterator<Item = RunKey>, fence: Fence) {
         let mut flights = self.flights();
-        for run in runs {
-            let is_waiting = flights.remove(&(run, fence)).is_some_and(|flight| !flight.is_launched);
-            self.waiting.fetch_sub(usize::from(is_waiting), Ordering::Relaxed);
-        }
+        let mut gone: Vec<Flight> = runs.filter_map(|run| flights.by_attempt.remove(&(run, fence))).collect();
+        drop(flights);
+        let waited = gone.iter().filter(|flight| !flight.is_launched).count();
+        self.waiting.fetch_sub(waited, Ordering::Relaxed);
+        // The line of one that had nothing to say is as good as new.
+        gone.retain_mut(|flight| flight.canceller.is_unused());
+        let mut spare = self.spare.lock();
+        let room = SPARE_MAX.saturating_sub(spare.len());
+        spare.extend(gone.drain(..).take(room).map(|flight| flight.canceller));
     }
 
     /// Tells every attempt of a run to end.
     pub(crate) fn cancel(&self, run: RunKey, why: &Why) {
         let flights = self.flights();
-        for flight in flights.range((run, Fence(i64::MIN))..=(run, Fence(i64::MAX))).map(|(_, flight)| flight)
-        {
-            flight.canceller.cancel(why.clone());
-        }
+        let own = flights.fences.iter().filter_map(|fence| flights.by_attempt.get(&(run, *fence)));
+        own.for_each(|flight| flight.canceller.cancel(why.clone()));
     }
 
     /// Tells everything to end and forgets what was not launched.
     pub(crate) fn cancel_all(&self, why: &Why) {
         let mut flights = self.flights();
-        flights.values().for_each(|flight| flight.canceller.cancel(why.clone()));
-        flights.retain(|_, flight| flight.is_launched);
+        flights.by_attempt.values().for_each(|flight| flight.canceller.cancel(why.clone()));
+        flights.by_attempt.retain(|_, flight| flight.is_launched);
+        let InHand { by_attempt, fences, .. } = &mut *flights;
+        fences.retain(|fence| by_attempt.keys().any(|(_, held)| held == fence));
         self.waiting.store(0, Ordering::Relaxed);
     }
 
     /// The attempts under a fence.
     pub(crate) fn under(&self, fence: Fence) -> Vec<Attempt> {
-        let flights = self.flights();
-        let own = flights.iter().filter(|((_, held), _)| *held == fence);
-        own.map(|((run, fence), flight)| Attempt { run: *run, attempt: flight.attempt, fence: *fence })
-            .collect()
+        let attempt = |(run, flight): (RunKey, &Flight)| Attempt { run, attempt: flight.attempt, fence };
+        self.flights().under(fence).into_iter().map(attempt).collect()
     }
 
     /// What attempts under a fence have printed since the last call.
     pub(crate) fn new_output(&self, fence: Fence) -> Vec<(RunKey, u32, String)> {
-        let flights = self.flights();
-        let own = flights.iter().filter(|((_, held), _)| *held == fence);
-        let new = |flight: &Flight| flight.canceller.output_of().take_new();
-        own.filter_map(|((run, _), flight)| Some((*run, flight.attempt, new(flight)?))).collect()
+        let new = |(run, flight): (RunKey, &Flight)| {
+            Some((run, flight.attempt, flight.canceller.output_of().take_new()?))
+        };
+        self.flights().under(fence).into_iter().filter_map(new).collect()
     }
 
     /// Whether anything is in hand.
     pub(crate) fn is_any(&self) -> bool {
-        !self.flights().is_empty()
+        !self.flights().by_attempt.is_empty()
     }
 
     /// How many were launched and have not ended.
     pub(crate) fn launched_count(&self) -> usize {
-        let flights = self.flights();
-        flights.len() - self.waiting.load(Ordering::Relaxed).min(flights.len())
+        let all = self.flights().by_attempt.len();
+        all - self.waiting.load(Ordering::Relaxed).min(all)
     }
 
-    fn flights(&self) -> MutexGuard<'_, BTreeMap<(RunKey, Fence), Flight>> {
-        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
+    fn flights(&self) -> MutexGuard<'_, InHand> {
+        self.flights.lock()
     }
 }

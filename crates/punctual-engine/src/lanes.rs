@@ -5,14 +5,18 @@
 //! lane; it is admitted already. A lane takes only so many of them: beyond that rows wait in the ledger, and other lanes
 //! go on.
 
+mod open;
+
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{OrgKey, ROOM_STEP, Room};
+use punctual_plan::{ROOM_STEP, Room};
 use punctual_store::Launchable;
 
 use crate::wanted::{LaneKey, Wanted};
+pub(crate) use open::LaneId;
+use open::OpenLanes;
 
 /// Places for anybody: so many programs at once are what a small machine bears.
 pub(crate) const POOL: usize = 1_000;
@@ -46,28 +50,11 @@ pub(crate) struct Placed {
     lane: LaneId,
 }
 
-/// A lane, as long as something is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LaneId(usize);
-
-struct Lane {
-    key: (OrgKey, Arc<str>),
-    waiting: VecDeque<Arc<Launchable>>,
-    running: usize,
-    /// When the last row that found it full is looked at again.
-    again_at: Option<Timestamp>,
-}
-
 /// The lanes of a launcher.
 pub(crate) struct Lanes {
-    /// Those that are not used have nothing in them.
-    lanes: Vec<Lane>,
-    unused: Vec<LaneId>,
-    by_key: HashMap<OrgKey, HashMap<Arc<str>, LaneId>>,
+    open: OpenLanes,
     /// Lanes in which somebody waits, in the order in which they are served.
     turns: VecDeque<LaneId>,
-    /// The lane that was entered last: those of a herd are mostly one.
-    last: Option<LaneId>,
     pool_free: usize,
     reserve_free: usize,
     waiting: usize,
@@ -83,11 +70,8 @@ impl Lanes {
     /// Lanes in each of which so many may wait.
     pub(crate) fn new(lane_max: usize) -> Self {
         Self {
-            lanes: Vec::new(),
-            unused: Vec::new(),
-            by_key: HashMap::new(),
+            open: OpenLanes::default(),
             turns: VecDeque::new(),
-            last: None,
             pool_free: POOL,
             reserve_free: RESERVE,
             waiting: 0,
@@ -99,8 +83,8 @@ impl Lanes {
 
     /// Lets a run in: with a place if there is one, or to wait in its lane.
     pub(crate) fn enter(&mut self, run: Arc<Launchable>) -> Option<Placed> {
-        let id = self.lane_of(&run);
-        if self.lanes[id.0].waiting.is_empty()
+        let id = self.open.enter(run.org, &run.definition.target.name);
+        if self.open[id].waiting.is_empty()
             && let Some(place) = self.place_for(id)
         {
             return Some(self.placed(id, place, run));
@@ -110,7 +94,7 @@ impl Lanes {
     }
 
     fn wait(&mut self, id: LaneId, run: Arc<Launchable>) {
-        let lane = &mut self.lanes[id.0];
+        let lane = &mut self.open[id];
         if lane.waiting.is_empty() {
             self.turns.push_back(id);
         }
@@ -118,56 +102,9 @@ impl Lanes {
         self.waiting += 1;
     }
 
-    fn find(&self, key: &LaneKey) -> Option<LaneId> {
-        self.by_key.get(&key.0)?.get(key.1.as_str()).copied()
-    }
-
-    /// The lane of a run, which is opened if there is none.
-    fn lane_of(&mut self, run: &Launchable) -> LaneId {
-        let name = run.definition.target.name.as_str();
-        let is_last = |id: &LaneId| {
-            let lane = &self.lanes[id.0];
-            lane.key.0 == run.org && *lane.key.1 == *name
-        };
-        if let Some(last) = self.last.filter(is_last) {
-            return last;
-        }
-        let known = self.by_key.get(&run.org).and_then(|lanes| lanes.get(name)).copied();
-        let id = known.unwrap_or_else(|| self.open((run.org, name.to_owned())));
-        self.last = Some(id);
-        id
-    }
-
-    fn open(&mut self, key: LaneKey) -> LaneId {
-        let (org, name): (OrgKey, Arc<str>) = (key.0, key.1.into());
-        let key = (org, Arc::clone(&name));
-        let lane = Lane { key, waiting: VecDeque::new(), running: 0, again_at: None };
-        let id = match self.unused.pop() {
-            Some(id) => {
-                self.lanes[id.0] = lane;
-                id
-            }
-            None => {
-                self.lanes.push(lane);
-                LaneId(self.lanes.len() - 1)
-            }
-        };
-        self.by_key.entry(org).or_default().insert(name, id);
-        id
-    }
-
-    /// Forgets a lane in which nothing is any more.
-    fn close_if_empty(&mut self, id: LaneId) {
-        let lane = &self.lanes[id.0];
-        if lane.running > 0 || !lane.waiting.is_empty() {
-            return;
-        }
-        if let Some(lanes) = self.by_key.get_mut(&lane.key.0) {
-            // The map of an org stays as it is: the next herd has as many lanes.
-            lanes.remove(&lane.key.1);
-        }
-        self.last = self.last.filter(|last| *last != id);
-        self.unused.push(id);
+    /// Gets ready for those who want to go to targets soon.
+    pub(crate) fn expect(&mut self, wanted: &Wanted) {
+        self.open.open_ahead(wanted.lanes());
     }
 
     /// Of lanes to which so many rows want to go, those that do not take all of them.
@@ -179,11 +116,11 @@ impl Lanes {
         let (mut pool, mut reserve) = (self.pool_free, self.reserve_free);
         let mut rooms = HashMap::new();
         for (key, rows) in wanted.iter() {
-            let lane = self.find(key);
+            let lane = self.open.find(key);
             let places = if pool > 0 { &mut pool } else { &mut reserve };
             // What is here already has no claim to the reserve.
             let places = if lane.is_none() || self.pool_free > 0 { places } else { &mut 0 };
-            let waiting = lane.map_or(0, |lane| self.lanes[lane.0].waiting.len());
+            let waiting = lane.map_or(0, |lane| self.open[lane].waiting.len());
             let free = self.lane_max.saturating_sub(waiting).min(WAITING_MAX.saturating_sub(self.waiting));
             let left = free + *places;
             *places = places.saturating_sub(rows);
@@ -199,7 +136,7 @@ impl Lanes {
     fn look_again(&mut self, lane: Option<LaneId>, rows: usize, now: Timestamp) -> Timestamp {
         let later = |at: Timestamp, by| at.saturating_add(by).unwrap_or(Timestamp::MAX);
         let soonest = later(now, LOOK_AGAIN);
-        let Some(lane) = lane.map(|id| &mut self.lanes[id.0]) else { return soonest };
+        let Some(lane) = lane.map(|id| &mut self.open[id]) else { return soonest };
         let first = soonest.max(lane.again_at.unwrap_or(Timestamp::MIN));
         lane.again_at = Some(later(first, ROOM_STEP * i32::try_from(rows).unwrap_or(i32::MAX)));
         first
@@ -212,12 +149,12 @@ impl Lanes {
         } else if self.pool_free > 0 {
             Some(Place::Pool)
         } else {
-            (self.reserve_free > 0 && self.lanes[id.0].running == 0).then_some(Place::Reserve)
+            (self.reserve_free > 0 && self.open[id].running == 0).then_some(Place::Reserve)
         }
     }
 
     fn placed(&mut self, lane: LaneId, place: Place, run: Arc<Launchable>) -> Placed {
-        self.lanes[lane.0].running += 1;
+        self.open[lane].running += 1;
         *self.free_of(place) -= 1;
         Placed { place, run, lane }
     }
@@ -225,13 +162,13 @@ impl Lanes {
     /// The next run of a lane, if there is a place for it.
     pub(crate) fn take(&mut self, id: LaneId) -> Option<Placed> {
         let place = self.place_for(id)?;
-        let run = self.lanes[id.0].waiting.pop_front()?;
+        let run = self.open[id].waiting.pop_front()?;
         self.waiting -= 1;
         // Whoever was served goes to the end; whoever is empty waits for nothing.
         if let Some(turn) = self.turns.iter().position(|turn| *turn == id) {
             self.turns.remove(turn);
         }
-        if !self.lanes[id.0].waiting.is_empty() {
+        if !self.open[id].waiting.is_empty() {
             self.turns.push_back(id);
         }
         Some(self.placed(id, place, run))
@@ -257,7 +194,7 @@ impl Lanes {
         let is_left = placed.place == Place::Pool && self.slicers > 0 && self.pool_free + 1 < SLICE;
         if is_left {
             self.leave(placed);
-            self.close_if_empty(placed.lane);
+            self.open.left(placed.lane);
             return Vec::new();
         }
         let mut next: Vec<Placed> = self.give_back(placed).into_iter().collect();
@@ -279,10 +216,10 @@ impl Lanes {
         self.leave(placed);
         let next = match placed.place {
             Place::Pool => self.turns.front().copied(),
-            Place::Reserve => self.turns.iter().find(|id| self.lanes[id.0].running == 0).copied(),
+            Place::Reserve => self.turns.iter().find(|id| self.open[**id].running == 0).copied(),
         };
         let next = next.and_then(|next| self.take(next));
-        self.close_if_empty(placed.lane);
+        self.open.left(placed.lane);
         next
     }
 
@@ -295,7 +232,7 @@ impl Lanes {
 
     fn put_back(&mut self, placed: Placed) {
         self.leave(&placed);
-        let lane = &mut self.lanes[placed.lane.0];
+        let lane = &mut self.open[placed.lane];
         if lane.waiting.is_empty() {
             self.turns.push_front(placed.lane);
         }
@@ -305,7 +242,7 @@ impl Lanes {
 
     fn leave(&mut self, placed: &Placed) {
         *self.free_of(placed.place) += 1;
-        let lane = &mut self.lanes[placed.lane.0];
+        let lane = &mut self.open[placed.lane];
         lane.running = lane.running.saturating_sub(1);
     }
 
@@ -337,8 +274,8 @@ impl Lanes {
         self.waiting = 0;
         let mut waiting = Vec::new();
         for id in std::mem::take(&mut self.turns) {
-            waiting.extend(self.lanes[id.0].waiting.drain(..));
-            self.close_if_empty(id);
+            waiting.extend(self.open[id].waiting.drain(..));
+            self.open.left(id);
         }
         waiting
     }
@@ -347,7 +284,7 @@ impl Lanes {
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
-    use punctual_plan::{Action, Origin, RunKey, Schedule, ScheduleId, ScheduleKey};
+    use punctual_plan::{Action, OrgKey, Origin, RunKey, Schedule, ScheduleId, ScheduleKey};
     use punctual_time::{Cron, Timing, Zone};
 
     use super::*;
@@ -414,8 +351,7 @@ mod tests {
             served += 1;
             placed.extend(lanes.give_back(&one));
         }
-        let open: usize = lanes.by_key.values().map(HashMap::len).sum();
-        assert_eq!((served, lanes.waiting(), open), (5_000, 0, 0));
+        assert_eq!((served, lanes.waiting()), (5_000, 0));
     }
 
     #[test]
@@ -470,7 +406,7 @@ mod tests {
         let (waiting, key) = (lanes.waiting(), first.run.run);
         lanes.put_back(first);
         assert_eq!(lanes.waiting(), waiting + 1);
-        let lane = lanes.find(&(OrgKey(1), "a".to_owned())).expect("it is open");
+        let lane = lanes.open.find(&(OrgKey(1), "a".to_owned())).expect("it is open");
         assert_eq!(lanes.take(lane).map(|placed| placed.run.run), Some(key));
     }
 

@@ -200,6 +200,15 @@ impl Canceller {
         Cancel(Arc::clone(&self.0))
     }
 
+    /// Whether nobody else has the line, and nothing was ever said on it.
+    pub(crate) fn is_unused(&mut self) -> bool {
+        let is_silent = |line: &mut Line| {
+            let printed = line.printed.get_mut().unwrap_or_else(PoisonError::into_inner);
+            line.why.get().is_none() && printed.bytes.capacity() == 0
+        };
+        Arc::get_mut(&mut self.0).is_some_and(is_silent)
+    }
+
     /// What the same attempt prints.
     pub(crate) fn output_of(&self) -> LiveOutput {
         LiveOutput(Arc::clone(&self.0))
@@ -255,6 +264,19 @@ mod tests {
         canceller.cancel(Why::Ended);
         canceller.cancel(Why::Fenced);
         assert_eq!((cancel.wanted().await, clone.wanted().await), (Why::Ended, Why::Ended));
+    }
+
+    #[test]
+    fn a_line_is_unused_until_somebody_has_it_or_has_said_something() {
+        let (mut canceller, cancel) = Cancel::pair();
+        assert!(!canceller.is_unused());
+        drop(cancel);
+        assert!(canceller.is_unused());
+        let (mut printed, _) = Cancel::pair();
+        printed.output_of().push(b"a word");
+        assert!(!printed.is_unused());
+        canceller.cancel(Why::Ended);
+        assert!(!canceller.is_unused());
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering, fence};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -14,8 +13,11 @@ use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::ReusableBoxFuture;
 use tracing::debug;
 
+use crate::birth::Birth;
+use crate::brief::Brief;
 use crate::crew::Crew;
 use crate::flights::{Flight, Flights};
 use crate::journal::{Journal, Mark, Slip};
@@ -29,7 +31,7 @@ use crate::wanted::{LaneKey, Wanted};
 use crate::{Clock, Metrics, Settings};
 
 /// Runs that are handed over together.
-const TOGETHER: usize = 256;
+const TOGETHER: usize = 128;
 
 /// Runs whose launch takes longer than this do not wait for each other.
 const SLICE_TIME_MAX: Duration = Duration::from_millis(1);
@@ -44,10 +46,10 @@ pub(crate) struct Shared<C, T> {
     pub(crate) time: Arc<Time<C>>,
     pub(crate) targets: Arc<T>,
     pub(crate) lease: Arc<Lease>,
-    pub(crate) journal: Arc<Mutex<Journal>>,
+    pub(crate) journal: Arc<Brief<Journal>>,
     pub(crate) flights: Arc<Flights>,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) lanes: Mutex<Lanes>,
+    pub(crate) lanes: Brief<Lanes>,
     pub(crate) crew: Crew,
     pub(crate) news: mpsc::UnboundedSender<News>,
     pub(crate) settings: Settings,
@@ -80,8 +82,10 @@ impl<C: Clock, T: Targets> Launcher<C, T> {
         self.begin(placed);
     }
 
-    /// Gets ready for so many launches.
-    pub(crate) fn expect(&self, launches: usize) {
+    /// Gets ready for so many launches, and for the targets to which they want to go.
+    pub(crate) fn expect(&self, launches: usize, wanted: &Wanted) {
+        self.shared.flights.expect(launches);
+        self.shared.lanes().expect(wanted);
         if let Err(error) = self.shared.journal().expect(launches) {
             debug!(%error, "no room in the journal for what comes");
         }
@@ -183,7 +187,7 @@ impl<C: Clock, T: Targets> Doors for Launcher<C, T> {
 
 impl<C: Clock, T: Targets> Shared<C, T> {
     fn lanes(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.lanes.lock()
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
@@ -221,7 +225,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let wanted = placed.iter().zip(&flights).filter(|(_, flight)| flight.is_some());
         let mut slip = self.journal().launching(wanted.map(|(placed, _)| key_of(&placed.run)));
         let mut over = Vec::with_capacity(placed.len());
-        let begun = Instant::now();
+        let (begun, mut seat) = (Instant::now(), None::<Seat>);
         for (placed, flight) in placed.into_iter().zip(flights) {
             let Some(flight) = flight else {
                 over.push(Over { placed, news: None });
@@ -236,9 +240,16 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             let (from, birth) = (self.time.now(), Arc::new(Birth::default()));
             let (noted, run) = (noted(&mut slip, &placed.run, from), Arc::clone(&placed.run));
             let attempt = Attempt { run, fence, flight, from, noted, birth: Arc::clone(&birth) };
-            let mut going = Box::pin(Arc::clone(self).attempt(attempt));
+            let attempt = Arc::clone(self).attempt(attempt);
+            let mut going = match seat.take() {
+                Some(mut seat) => {
+                    seat.set(attempt);
+                    seat
+                }
+                None => Seat::new(attempt),
+            };
             // Most closures end at once; whatever does not goes on in a task of its own.
-            let look = |context: &mut std::task::Context<'_>| Poll::Ready(going.as_mut().poll(context));
+            let look = |context: &mut std::task::Context<'_>| Poll::Ready(going.poll(context));
             let mut looked = std::future::poll_fn(look).await;
             if looked.is_pending() && is_called(&placed.run.definition.target.action) {
                 // One that is called apart has its turn before more are noted and begun.
@@ -249,6 +260,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 Poll::Ready(news) => {
                     news.iter().filter_map(News::end).for_each(|report| slip.end(report));
                     over.push(Over { placed, news });
+                    seat = Some(going);
                 }
                 Poll::Pending => {
                     if let Some(at) = birth.goes_on() {
@@ -334,7 +346,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             Launched::Ended(finished) => finished,
             Launched::Entrusted => return Some(News::Gone { run: run.run, attempt: run.attempt }),
         };
-        let started_at = birth.at.get().copied();
+        let started_at = birth.at();
         let is_cancelled = matches!(finished.outcome, Outcome::Cancelled { .. });
         match cancel.why() {
             // Whoever takes the run over finds it in doubt; what this node says of it does not count.
@@ -378,7 +390,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
     }
 
     fn journal(&self) -> MutexGuard<'_, Journal> {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner)
+        self.journal.lock()
     }
 
     fn tell(&self, news: News) {
@@ -386,6 +398,9 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let _ = self.news.send(news);
     }
 }
+
+/// Where an attempt is while it goes on; the next may have it when it is over.
+type Seat = ReusableBoxFuture<'static, Option<News>>;
 
 /// A run that is about to be launched.
 struct Attempt {
@@ -397,30 +412,6 @@ struct Attempt {
     /// Where the journal has it, or why not.
     noted: Result<Mark, String>,
     birth: Arc<Birth>,
-}
-
-/// When an attempt began. That is told only of one that goes on for a while: most are over before anybody could read it.
-#[derive(Default)]
-struct Birth {
-    at: OnceLock<Timestamp>,
-    is_told: AtomicBool,
-}
-
-impl Birth {
-    /// It exists since now; whether that is to be told.
-    fn begins(&self, now: Timestamp) -> bool {
-        let is_first = self.at.set(now).is_ok();
-        // Of the two that look at what the other wrote, one sees it.
-        fence(Ordering::SeqCst);
-        is_first && self.is_told.load(Ordering::SeqCst)
-    }
-
-    /// It goes on; since when, if it has begun.
-    fn goes_on(&self) -> Option<Timestamp> {
-        self.is_told.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        self.at.get().copied()
-    }
 }
 
 /// A run that is over, with what there is to be said of it.

@@ -1,6 +1,6 @@
 //! Lease: the node's claim as its own clocks see it. Without it nothing is launched.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -8,13 +8,14 @@ use punctual_plan::Fence;
 use punctual_plan::rule::{Rule, holds};
 
 use crate::Clock;
+use crate::brief::Brief;
 
 /// How long before its end a lease counts as over: a launch takes its time, and clocks differ.
 const MARGIN: SignedDuration = SignedDuration::from_millis(500);
 
 /// A claim that ends by itself.
 #[derive(Debug)]
-pub(crate) struct Lease(Mutex<Held>);
+pub(crate) struct Lease(Brief<Held>);
 
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -41,7 +42,7 @@ impl Moment {
 impl Lease {
     /// A claim that begins at `asked`, when the database was asked for it.
     pub(crate) fn new(fence: Fence, asked: Moment, lasts: SignedDuration) -> Self {
-        Self(Mutex::new(Held::new(fence, asked, lasts)))
+        Self(Brief::new(Held::new(fence, asked, lasts)))
     }
 
     /// The fence under which the node acts.
@@ -62,7 +63,7 @@ impl Lease {
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

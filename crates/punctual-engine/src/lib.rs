@@ -8,6 +8,8 @@
 
 mod admitter;
 mod batch;
+mod birth;
+mod brief;
 mod chance;
 mod clock;
 mod complaint;

@@ -1,7 +1,7 @@
 //! Membership: the node's lease, its shards, and what it takes up from nodes that are gone.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Action, Fence, Outcome};
@@ -12,6 +12,7 @@ use punctual_store::{
 use tracing::{error, info, warn};
 
 use crate::batch::Sender;
+use crate::brief::Brief;
 use crate::journal::Journal;
 use crate::lease::{Lease, Moment};
 use crate::recover::{Recovery, is_open, keep_own};
@@ -39,7 +40,7 @@ pub(crate) struct Membership {
     pub(crate) lease: Arc<Lease>,
     pub(crate) sender: Sender,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) journal: Arc<Mutex<Journal>>,
+    pub(crate) journal: Arc<Brief<Journal>>,
     shards: Shards,
     may_plan: bool,
     /// How long the lease lasts, from which the pace of all the rest follows.
@@ -66,7 +67,7 @@ pub(crate) struct Shared {
     pub(crate) lease: Arc<Lease>,
     pub(crate) sender: Sender,
     pub(crate) metrics: Arc<Metrics>,
-    pub(crate) journal: Arc<Mutex<Journal>>,
+    pub(crate) journal: Arc<Brief<Journal>>,
     /// How long the lease lasts.
     pub(crate) lasts: SignedDuration,
 }
@@ -119,7 +120,7 @@ impl Membership {
 
     /// Whether attempts have ended whose end is not in the ledger yet.
     pub(crate) fn has_unsettled(&self) -> bool {
-        self.journal.lock().unwrap_or_else(PoisonError::into_inner).has_unsettled()
+        self.journal.lock().has_unsettled()
     }
 
     /// Whether the node's tz database lets it plan.
@@ -254,7 +255,7 @@ impl Membership {
         if !reports.is_empty() {
             self.sender.send(fence, now, |batch| store.settle(batch, reports.clone())).await?;
             let settled: Vec<_> = reports.iter().map(|report| (report.run, report.attempt)).collect();
-            let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(&settled);
+            let forgotten = self.journal.lock().settled(&settled);
             if let Err(problem) = forgotten {
                 warn!(%problem, "the launch journal cannot be shortened");
             }
@@ -276,12 +277,12 @@ impl Membership {
     }
 
     fn note(&self, what: impl FnOnce(&mut Journal) -> std::io::Result<()>) -> std::io::Result<()> {
-        what(&mut self.journal.lock().unwrap_or_else(PoisonError::into_inner))
+        what(&mut self.journal.lock())
     }
 
     /// Tells what was never launched from what is in doubt or has ended.
     fn judge(&mut self, orphans: Vec<Orphan>, fence: Fence, now: Timestamp) {
-        let journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let journal = self.journal.lock();
         let none = HashSet::new();
         let recovery = Recovery { journal: &journal, fence, now, unlaunched: &none };
         for orphan in orphans.into_iter().filter(is_open) {

@@ -209,7 +209,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         while let Some(part) = self.held(now).await {
             match part {
                 Ok(Some(mut part)) => {
-                    self.launch_all(std::mem::take(&mut part.launches), part.fence);
+                    self.launch_all(part.take_launches(), part.fence);
                     called.push(part);
                 }
                 Ok(None) => {}
@@ -232,7 +232,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             match caller.call(&*self.store, caller.batch(now), part).await {
                 // The first begin while the others are still to be committed.
                 Ok(Some(mut part)) => {
-                    self.launch_all(std::mem::take(&mut part.launches), part.fence);
+                    self.launch_all(part.take_launches(), part.fence);
                     called.push(part);
                 }
                 Ok(None) => {
@@ -257,7 +257,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return;
         }
         for part in &mut called {
-            self.launch_all(std::mem::take(&mut part.launches), part.fence);
+            self.launch_all(part.take_launches(), part.fence);
         }
         // Everything else would only take the cores from what has just begun.
         self.flights.rush().await;
@@ -335,7 +335,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.muster.known.took = self.time.now().duration_since(self.muster.begun_at);
         self.muster.known.found = judged.count();
         self.muster.wanted = judged.wanted();
-        self.launcher.expect(judged.count());
+        self.launcher.expect(judged.count(), &self.muster.wanted);
         let parts = match (moment.is_any(), judged.count()) {
             (true, few) if few < HELD_MIN => return None,
             (true, many) => judged.divided(parts_of(many)),

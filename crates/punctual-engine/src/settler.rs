@@ -4,7 +4,7 @@
 //! before that, and their two writes become one.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -16,6 +16,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tracing::{error, info, warn};
 
 use crate::batch::Sender;
+use crate::brief::Brief;
 use crate::flights::Flights;
 use crate::journal::Journal;
 use crate::keyed::ByKey;
@@ -89,7 +90,7 @@ pub(crate) struct Settler<S, C> {
     pub(crate) time: Arc<Time<C>>,
     pub(crate) lease: Arc<Lease>,
     pub(crate) sender: Sender,
-    pub(crate) journal: Arc<Mutex<Journal>>,
+    pub(crate) journal: Arc<Brief<Journal>>,
     pub(crate) flights: Arc<Flights>,
     pub(crate) metrics: Arc<Metrics>,
     /// Told after each settlement: it may have woken rows, planned retries or freed a schedule to be planned.
@@ -223,7 +224,7 @@ impl<S: Store, C: Clock> Settler<S, C> {
         }
         let mut ended = std::mem::take(&mut gathered.ended);
         put_in_order(&mut ended);
-        if let Err(error) = self.journal.lock().unwrap_or_else(PoisonError::into_inner).flush() {
+        if let Err(error) = self.journal.lock().flush() {
             // Only a crash before the settlement makes this matter: the runs would then be in doubt.
             warn!(%error, runs = ended.len(), "the launch journal cannot be written");
         }
@@ -277,7 +278,7 @@ impl<S: Store, C: Clock> Settler<S, C> {
         if attempts.is_empty() {
             return;
         }
-        let forgotten = self.journal.lock().unwrap_or_else(PoisonError::into_inner).settled(attempts);
+        let forgotten = self.journal.lock().settled(attempts);
         if let Err(problem) = forgotten {
             warn!(%problem, "the launch journal cannot be shortened");
         }

@@ -1,7 +1,7 @@
 //! Start: the engine is put together, and what an earlier process left is taken up.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use punctual_plan::{Action, RunKey};
@@ -14,6 +14,7 @@ use tracing::warn;
 
 use crate::admitter::Admitter;
 use crate::batch::Sender;
+use crate::brief::Brief;
 use crate::crew::Crew;
 use crate::duties::Duties;
 use crate::flights::Flights;
@@ -58,7 +59,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let Entered { id, joined, lease, launches } = entry.enter(|action| targets.takes(action)).await?;
         let (fence, lease) = (joined.fence, Arc::new(lease));
         journal.begin(fence).map_err(unusable)?;
-        let (journal, metrics) = (Arc::new(Mutex::new(journal)), Arc::new(Metrics::default()));
+        let (journal, metrics) = (Arc::new(Brief::new(journal)), Arc::new(Metrics::default()));
         let mut engine =
             assemble(Parts { store, time, lease, journal, metrics, sender, settings, id }, targets, &joined);
         engine.launch(launches, fence);
@@ -133,7 +134,7 @@ struct Parts<S, C> {
     store: Arc<S>,
     time: Arc<Time<C>>,
     lease: Arc<Lease>,
-    journal: Arc<Mutex<Journal>>,
+    journal: Arc<Brief<Journal>>,
     metrics: Arc<Metrics>,
     sender: Sender,
     settings: Settings,
@@ -202,7 +203,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     let (settler, node) = (parts.settler(&settled, &flights), parts.node());
     let Parts { store, time, lease, journal, metrics, sender, settings, id } = parts;
     let ((news, inbox), (messages, wanted)) = (mpsc::unbounded_channel(), mpsc::channel(1));
-    let lanes = Mutex::new(Lanes::new(settings.waiting_max));
+    let lanes = Brief::new(Lanes::new(settings.waiting_max));
     let shared = Shared {
         time: Arc::clone(&time),
         targets,

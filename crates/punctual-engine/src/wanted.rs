@@ -40,6 +40,11 @@ impl Wanted {
         self.most
     }
 
+    /// The targets.
+    pub(crate) fn lanes(&self) -> impl ExactSizeIterator<Item = &LaneKey> {
+        self.by_lane.keys()
+    }
+
     /// Each target with how many want to go there.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&LaneKey, usize)> {
         self.by_lane.iter().map(|(lane, count)| (lane, *count))
