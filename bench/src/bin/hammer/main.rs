@@ -27,11 +27,14 @@ use punctual_store::{Access, AnyStore, Postgres, PostgresSettings, Sqlite};
 /// Anything that goes wrong ends the process, which whoever started it notices.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Tasks on a file: so few that a group commit holds only some of their calls, and so many that one is always under way.
-const TASKS_SQLITE: u16 = 8;
+/// Tasks on a file: so few that a commit holds hardly more than one of their calls, and so many that one is always under way.
+const TASKS_SQLITE: u16 = 2;
 
-/// Rows that each of them reads at once and writes by batches side by side.
-const READ_SQLITE: usize = 2;
+/// Rows that each of them reads at once: a look takes longer than a commit.
+const READ_SQLITE: usize = 32;
+
+/// Batches of those rows that are under way side by side.
+const AT_ONCE_SQLITE: usize = 1;
 
 /// Tasks on a server, where every call is a commit of its own.
 const TASKS_POSTGRES: u16 = 8;

@@ -41,9 +41,35 @@ pub(crate) async fn work(node: Arc<Node>, number: u16, mut flights: Vec<Flight>)
     }
 }
 
-/// Rows that are read at once and written by several batches side by side.
+/// Rows that are read at once and written by several batches.
 fn read_max(node: &Node) -> usize {
     if node.is_server() { crate::READ_POSTGRES } else { crate::READ_SQLITE }
+}
+
+/// How many of these batches are under way side by side.
+fn at_once(node: &Node) -> usize {
+    if node.is_server() { crate::READ_POSTGRES } else { crate::AT_ONCE_SQLITE }
+}
+
+/// Does what there is, so much of it at once; gives back what it came to.
+async fn all<T, W>(works: impl Iterator<Item = W>, at_once: usize) -> Result<Vec<T>, Failure>
+where
+    T: Send + 'static,
+    W: Future<Output = Result<T, Failure>> + Send + 'static,
+{
+    let (mut under_way, mut done) = (JoinSet::new(), Vec::new());
+    for work in works {
+        if under_way.len() >= at_once
+            && let Some(one) = under_way.join_next().await
+        {
+            done.push(one??);
+        }
+        under_way.spawn(work);
+    }
+    while let Some(one) = under_way.join_next().await {
+        done.push(one??);
+    }
+    Ok(done)
 }
 
 /// Takes any row that is due, whoever's it is, as the repair sweep does: it races with all others.
@@ -68,14 +94,11 @@ async fn plan_some(node: &Arc<Node>, ask: Ask) -> Result<bool, Failure> {
         return Ok(false);
     }
     let plans: Vec<PlanCommit> = batch.ready.into_iter().map(|one| planned(one, now)).collect();
-    let mut batches = JoinSet::new();
-    for part in plans.chunks(BATCH) {
+    let batches = plans.chunks(BATCH).map(|part| {
         let (node, part) = (Arc::clone(node), part.to_vec());
-        batches.spawn(async move { commit_plans(&node, node.batch(now), part).await });
-    }
-    while let Some(done) = batches.join_next().await {
-        done??;
-    }
+        async move { commit_plans(&node, node.batch(now), part).await }
+    });
+    all(batches, at_once(node)).await?;
     Ok(true)
 }
 
@@ -119,17 +142,15 @@ async fn admit_some(node: &Arc<Node>, ask: Ask, flights: &mut Vec<Flight>) -> Re
     if batch.rows.is_empty() {
         return Ok(false);
     }
-    let mut batches = JoinSet::new();
-    for part in judge(batch).chunks(BATCH) {
+    let judged = judge(batch);
+    let batches = judged.chunks(BATCH).map(|part| {
         let (node, part) = (Arc::clone(node), part.to_vec());
-        batches.spawn(async move {
+        async move {
             let started = admit_these(&node, node.batch(now), part).await?;
             mark(&node, now, &started).await.map(|()| started)
-        });
-    }
-    while let Some(done) = batches.join_next().await {
-        flights.extend(done??);
-    }
+        }
+    });
+    flights.extend(all(batches, at_once(node)).await?.into_iter().flatten());
     Ok(true)
 }
 
@@ -206,19 +227,16 @@ async fn settle_some(node: &Arc<Node>, now: Timestamp, flights: &mut Vec<Flight>
         return Ok(false);
     }
     *flights = flying;
-    let mut batches = JoinSet::new();
-    for part in ended.chunks(BATCH) {
+    let batches = ended.chunks(BATCH).map(|part| {
         let (node, part) = (Arc::clone(node), part.to_vec());
-        batches.spawn(async move {
+        async move {
             let reports = part.iter().map(|run| report(&node, *run, now)).collect();
             let settled = settle_these(&node, node.batch(now), reports).await?;
             // If nothing was written it is reported again.
-            Ok::<_, Failure>(if settled.is_some() { Vec::new() } else { part })
-        });
-    }
-    while let Some(done) = batches.join_next().await {
-        flights.extend(done??);
-    }
+            Ok(if settled.is_some() { Vec::new() } else { part })
+        }
+    });
+    flights.extend(all(batches, at_once(node)).await?.into_iter().flatten());
     Ok(true)
 }
 

@@ -15,7 +15,7 @@ use super::decode::{column, named, status, tick};
 use super::open::{End, Waker, close, done_by, exhaust, go_on, reach};
 use super::settle::{self, Settling};
 use super::sheet::{self, Guard};
-use super::uncounted::Counter;
+use super::uncounted::Counted;
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
 use crate::stored::{Letter, answer_by, floats_on, letter_of, queue_of, wait_look_at};
@@ -53,9 +53,8 @@ fn carry_out(
         let mut admitting = Admitting {
             db,
             head,
-            state: db.prepare(sql!("admit_state"))?,
+            state: Counted::new(db, sql!("admit_state"))?,
             run: db.prepare(sql!("admit_run"))?,
-            counter: Counter::new(db)?,
             waker: Waker::new(db, head.now)?,
         };
         let mut footing = Footing::default();
@@ -75,9 +74,8 @@ fn carry_out(
 struct Admitting<'a> {
     db: &'a Db,
     head: Batch,
-    state: CachedStatement<'a>,
+    state: Counted<'a>,
     run: CachedStatement<'a>,
-    counter: Counter<'a>,
     waker: Waker<'a>,
 }
 
@@ -177,6 +175,7 @@ impl Admitting<'_> {
         let is_counted = !due.is_retry() && matches!(due.origin, Origin::Tick | Origin::Chained);
         let launched = (due.origin == Origin::Tick).then(|| due.scheduled_for.as_second());
         let is_anchor = due.origin == Origin::Tick && !due.is_retry();
+        let through = self.head.now.max(due.scheduled_for).as_second();
         let row = params![
             due.schedule.0,
             due.run.0,
@@ -185,10 +184,10 @@ impl Admitting<'_> {
             now,
             launched,
             due.attempt,
-            is_anchor
+            is_anchor,
+            through
         ];
-        self.counter.count(due.schedule, self.head.now.max(due.scheduled_for).as_second())?;
-        if execute(&mut self.state, row)? == 0 {
+        if !self.state.execute(due.schedule, through, row)? {
             return Ok(Commit::Stale);
         }
         let definition = &one.row.launch.definition;

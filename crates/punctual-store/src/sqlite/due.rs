@@ -83,8 +83,9 @@ fn undecided(db: &Db, rows: &[DueRow], now: Timestamp) -> Result<HashSet<Schedul
     let late: HashSet<ScheduleKey> =
         rows.iter().filter(|row| row.is_overtaken(now)).map(|row| row.due.schedule).collect();
     let mut found = HashSet::new();
+    let mut undecided = db.prepare(sql!("is_undecided"))?;
     for schedule in late {
-        if db.value::<i64>(sql!("is_undecided"), params![schedule.0, now.as_second()])?.is_some() {
+        if first(&mut undecided, params![schedule.0, now.as_second()], |_| Ok(()))?.is_some() {
             found.insert(schedule);
         }
     }

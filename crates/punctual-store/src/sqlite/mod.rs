@@ -19,6 +19,7 @@ mod due;
 mod hasten;
 mod invalid;
 mod job;
+mod late;
 mod live;
 mod lock;
 mod migrate;

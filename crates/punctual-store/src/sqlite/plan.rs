@@ -1,22 +1,19 @@
 //! Plans go into the ledger: cursor, entries, ranges and audit events in one transaction.
 
-use std::collections::HashSet;
-
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Anchors, Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, LateRow, Noted, OrgKey, Origin, Plan, Range,
-    Reason, RunKey, RunStatus, Schedule, ScheduleKey, plan_events,
+    Anchors, Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, Noted, OrgKey, Origin, Plan, Range, Reason,
+    RunStatus, Schedule, ScheduleKey, plan_events,
 };
 use punctual_time::{Anchor, Spec, Timing};
-use rusqlite::{CachedStatement, Row, params};
+use rusqlite::{CachedStatement, Row, params, params_from_iter};
 
 use super::audit::{About, record_event};
 use super::connection::{Db, execute};
-use super::decode::{column, instant, maybe_instant, reason, tick};
+use super::decode::{column, instant, maybe_instant};
+use super::late::Late;
 use super::node::has_newest_rules;
 use super::open::{End, Waker, close, exhaust, go_on};
-use super::sheet::{self, Folded};
-use super::uncounted::Counter;
 use super::{batch, org_of, shard_list, sql};
 use crate::stored::shard_of;
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Scope, Whose};
@@ -29,6 +26,9 @@ const SWEPT_TIMES: i64 = 4;
 
 /// Nobody is planned before it is time while another has been waiting for this long.
 const SWEPT_LATE_MAX: SignedDuration = SignedDuration::from_secs(10);
+
+/// Ticks that are written by one statement, `insert_ticks`.
+const TICKS_AT_ONCE: usize = 16;
 
 /// From so many schedules on it is found out at once whether something of them is late.
 const LOOKED_FOR_ALL_MIN: usize = 20;
@@ -94,45 +94,17 @@ pub(super) fn unplanned(db: &Db, scope: &Scope, now: Timestamp) -> Result<u64, E
     Ok(db.value(sql!("unplanned"), row)?.unwrap_or_default())
 }
 
-/// Which schedules may have armed rows whose instant has passed.
-enum Late {
-    Any,
-    /// Those alone whose last starts are on sheets.
-    Only(HashSet<ScheduleKey>),
-}
-
-impl Late {
-    /// Nearly always nothing is late that is not on a sheet: one look at what is due tells it for all schedules.
-    fn look(db: &Db, now: Timestamp) -> Result<Self, Error> {
-        let folded = sheet::all(db)?;
-        let runs: HashSet<RunKey> = folded.iter().map(Folded::run).collect();
-        let more = i64::try_from(runs.len()).unwrap_or(i64::MAX).saturating_add(1);
-        let due = db
-            .rows(sql!("due_keys"), params![now.as_microsecond(), more], |row| Ok(RunKey(column(row, 0)?)))?;
-        Ok(match due.iter().all(|run| runs.contains(run)) {
-            true => Self::Only(folded.iter().map(Folded::schedule).collect()),
-            false => Self::Any,
-        })
-    }
-
-    fn may_be(&self, schedule: ScheduleKey) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Only(some) => some.contains(&schedule),
-        }
-    }
-}
-
 fn read_all(
     db: &Db,
     found: Vec<StateRow>,
     now: Timestamp,
     is_wanted: impl Fn(&StateRow, &Plannable) -> bool,
 ) -> Result<PlannableBatch, Error> {
-    let late = if found.len() < LOOKED_FOR_ALL_MIN { Late::Any } else { Late::look(db, now)? };
+    let mut late =
+        if found.len() < LOOKED_FOR_ALL_MIN { Late::Any } else { Late::look(db, now, found.len())? };
     let mut batch = PlannableBatch { ready: Vec::with_capacity(found.len()), ..PlannableBatch::default() };
     for state in found {
-        match ready(db, &state, now, &late) {
+        match ready(db, &state, now, &mut late) {
             Ok(Some(schedule)) if is_wanted(&state, &schedule) => batch.ready.push(schedule),
             // One that only follows others has nothing to plan.
             Ok(_) => {}
@@ -176,15 +148,15 @@ fn read_state(row: &Row<'_>) -> Result<StateRow, Error> {
     })
 }
 
-fn ready(db: &Db, state: &StateRow, now: Timestamp, late: &Late) -> Result<Option<Plannable>, Error> {
+fn ready(db: &Db, state: &StateRow, now: Timestamp, late: &mut Late) -> Result<Option<Plannable>, Error> {
     let definition = db.definition(state.schedule, state.version)?;
     let Some(mut timing) = definition.when.timing().cloned() else { return Ok(None) };
     timing.runs = state.admitted;
     timing.last = state.anchors.last(timing.anchor);
-    let late = match late.may_be(state.schedule) {
-        true => late_rows(db, state, &definition, now)?,
-        false => Vec::new(),
-    };
+    // What is armed was armed by the last plan or the one before it, each at most the longest window ahead.
+    let reach = LOOKAHEAD_MAX + definition.policy.jitter.max + SignedDuration::from_secs(1);
+    let from = state.cursor.decided_through.saturating_sub(reach).unwrap_or(Timestamp::MIN);
+    let late = late.rows(db, state.schedule, from..=now)?;
     let outstanding = outstanding(db, state.schedule, &timing)?;
     let StateRow { schedule, org, cursor, hung_until, .. } = *state;
     Ok(Some(Plannable { schedule, org, definition, timing, cursor, late, outstanding, hung_until }))
@@ -204,48 +176,26 @@ pub(super) fn is_floating(timing: &Timing) -> bool {
     matches!(timing.spec, Spec::Every(_)) && timing.anchor != Anchor::Fixed
 }
 
-fn late_rows(
-    db: &Db,
-    state: &StateRow,
-    definition: &Schedule,
-    now: Timestamp,
-) -> Result<Vec<LateRow>, Error> {
-    // What is armed was armed by the last plan or the one before it, each at most the longest window ahead.
-    let reach = LOOKAHEAD_MAX + definition.policy.jitter.max + SignedDuration::from_secs(1);
-    let from = state.cursor.decided_through.saturating_sub(reach).unwrap_or(Timestamp::MIN);
-    let query = params![state.schedule.0, now.as_microsecond(), from.as_second()];
-    db.rows(sql!("late_rows"), query, |row| {
-        Ok(LateRow {
-            run: RunKey(column(row, 0)?),
-            scheduled_for: tick(row, 1)?,
-            fire_at: instant(row, 2)?,
-            verdict: reason(row, 3)?,
-        })
-    })
-}
-
 /// Writes each plan whole, or leaves it out because somebody else planned or changed the schedule first.
 pub(super) fn commit(db: &Db, head: Batch, plans: &[PlanCommit]) -> Result<Vec<Commit>, Error> {
     batch::once(db, head, || {
         if !has_newest_rules(db, head.fence)? {
             return Ok(vec![Commit::Stale; plans.len()]);
         }
-        let mut mover = Mover { cursor: db.prepare(sql!("move_cursor"))?, counter: Counter::new(db)? };
+        let mut cursor = db.prepare(sql!("move_cursor"))?;
         let mut writer = PlanWriter::new(db, head.now)?;
         let commits =
-            plans.iter().map(|one| commit_one(&mut mover, &mut writer, one)).collect::<Result<_, _>>()?;
+            plans.iter().map(|one| commit_one(&mut cursor, &mut writer, one)).collect::<Result<_, _>>()?;
         writer.write_ticks()?;
         Ok(commits)
     })
 }
 
-/// What moves a cursor, and counts what has ended before it.
-struct Mover<'a> {
-    cursor: CachedStatement<'a>,
-    counter: Counter<'a>,
-}
-
-fn commit_one(mover: &mut Mover<'_>, writer: &mut PlanWriter<'_>, one: &PlanCommit) -> Result<Commit, Error> {
+fn commit_one(
+    cursor: &mut CachedStatement<'_>,
+    writer: &mut PlanWriter<'_>,
+    one: &PlanCommit,
+) -> Result<Commit, Error> {
     let plan = &one.plan;
     let row = params![
         one.schedule.0,
@@ -256,11 +206,11 @@ fn commit_one(mover: &mut Mover<'_>, writer: &mut PlanWriter<'_>, one: &PlanComm
         plan.cursor.decided_through.as_microsecond(),
         plan.next_tick.map(Timestamp::as_second),
         plan.plan_at.map(Timestamp::as_microsecond),
+        writer.now.as_second(),
     ];
-    if execute(&mut mover.cursor, row)? == 0 {
+    if execute(cursor, row)? == 0 {
         return Ok(Commit::Stale);
     }
-    mover.counter.count(one.schedule, writer.now.as_second())?;
     let place = Place::of(one.org, one.schedule, &one.definition);
     if one.is_plain() {
         return writer.add(place, &one.definition, plan).map(|()| Commit::Done);
@@ -321,6 +271,15 @@ struct Tick {
     fire_at: i64,
 }
 
+/// Writes as many ticks as the statement has room for.
+fn insert_ticks(statement: &mut CachedStatement<'_>, tz: i64, ticks: &[(Place, Tick)]) -> Result<(), Error> {
+    let columns = |(at, tick): &(Place, Tick)| {
+        [tick.second, at.org.0, at.schedule.0, i64::from(at.shard), tick.fire_at, at.version]
+    };
+    let row = std::iter::once(tz).chain(ticks.iter().flat_map(columns));
+    execute(statement, params_from_iter(row)).map(|_| ())
+}
+
 impl<'a> PlanWriter<'a> {
     pub(super) fn new(db: &'a Db, now: Timestamp) -> Result<Self, Error> {
         let tz = db.value(sql!("installation_tz"), [])?.unwrap_or_default();
@@ -344,10 +303,13 @@ impl<'a> PlanWriter<'a> {
     /// Writes the ticks of all plans that were added, in the order of their instants: what is due together lies together.
     pub(super) fn write_ticks(&mut self) -> Result<(), Error> {
         self.ticks.sort_by_key(|(_, tick)| tick.second);
-        for (at, Tick { second, fire_at }) in self.ticks.drain(..) {
-            let row = params![second, at.org.0, at.schedule.0, at.shard, fire_at, at.version, self.tz];
-            execute(&mut self.tick, row)?;
+        let (many, rest) = self.ticks.as_chunks::<TICKS_AT_ONCE>();
+        if !many.is_empty() {
+            let mut insert = self.db.prepare(sql!("insert_ticks"))?;
+            many.iter().try_for_each(|ticks| insert_ticks(&mut insert, self.tz, ticks))?;
         }
+        rest.chunks(1).try_for_each(|tick| insert_ticks(&mut self.tick, self.tz, tick))?;
+        self.ticks.clear();
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use super::decode::{breaker, column, maybe_instant, named, status, text};
 use super::open::{Waker, done_by, exhaust, go_on};
 use super::plan::{NewRow, Place, PlanWriter};
 use super::sheet::{self, Folded};
-use super::uncounted::{self, Counter};
+use super::uncounted;
 use super::{batch, sql};
 use crate::docket::{Docket, Judgement, Standing, Tally};
 use crate::stored::{answer_of, bounded_output, floats_on, read_status};
@@ -87,6 +87,8 @@ struct Found {
     version: i64,
     beside: Beside,
     tally: Tally,
+    /// Whether an end of its schedule is in its row alone.
+    has_uncounted: bool,
 }
 
 impl Found {
@@ -115,6 +117,7 @@ impl Found {
             version: column(row, 6)?,
             beside,
             tally: Tally { counters, is_active: column(row, 15)?, followers: Vec::new() },
+            has_uncounted: column(row, 18)?,
         })
     }
 
@@ -137,7 +140,6 @@ pub(super) struct Settling<'a> {
     read: CachedStatement<'a>,
     run: CachedStatement<'a>,
     state: CachedStatement<'a>,
-    counter: Counter<'a>,
     /// Schedules that are planned until then may count their ends with their plans.
     planned_by: i64,
     waker: Waker<'a>,
@@ -164,7 +166,6 @@ impl<'a> Settling<'a> {
             read: db.prepare(sql!("settle_read"))?,
             run: db.prepare(sql!("settle_run"))?,
             state: db.prepare(sql!("count_run"))?,
-            counter: Counter::new(db)?,
             planned_by: i64::MIN,
             waker: Waker::new(db, now)?,
             has_breakers: is(sql!("is_any_breaker"))?,
@@ -212,7 +213,8 @@ impl<'a> Settling<'a> {
 
     /// Puts the starts that are still to be written into their rows.
     fn unfold(&mut self) -> Result<(), Error> {
-        self.folded.drain().try_for_each(|(_, folded)| folded.unfold(self.db))
+        let folded = std::mem::take(&mut self.folded);
+        if folded.is_empty() { Ok(()) } else { sheet::into_rows(self.db, folded.values()) }
     }
 
     /// Reads a run and its schedule into the docket, once.
@@ -220,15 +222,15 @@ impl<'a> Settling<'a> {
         if self.docket.runs.contains_key(&run) {
             return Ok(());
         }
-        let query = params![run.0, self.planned_by];
+        let query = params![run.0, self.planned_by, self.now.as_second()];
         let Some(mut found) = first(&mut self.read, query, Found::read)? else { return Ok(()) };
-        if self.counter.count(found.schedule, self.now.as_second())? {
+        if found.has_uncounted && uncounted::count(self.db, found.schedule, self.now.as_second())? {
             found = first(&mut self.read, query, Found::read)?.unwrap_or(found);
         }
         if let Some(folded) = self.folded.get(&run) {
             found.start(folded);
         }
-        let Found { schedule, org, status, attempt, fence, version, beside, mut tally } = found;
+        let Found { schedule, org, status, attempt, fence, version, beside, mut tally, .. } = found;
         let definition = self.db.definition(schedule, version)?;
         let tokens = match token {
             AttemptToken::Node(_) => Vec::new(),

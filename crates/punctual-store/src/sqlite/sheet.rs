@@ -12,12 +12,13 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use jiff::Timestamp;
 use punctual_plan::{Fence, RunKey, ScheduleKey, Trace};
-use rusqlite::{Row, params};
+use rusqlite::{CachedStatement, Row, params};
 use tokio::sync::Notify;
 
 use super::connection::{Db, doing, execute, first};
 use super::decode::column;
-use super::{sql, uncounted};
+use super::sql;
+use super::uncounted::Counted;
 use crate::fail_point::{FailPoint, pass};
 use crate::{Batch, Commit, Error, PlainStart};
 
@@ -214,7 +215,7 @@ impl Folded {
 
     /// Puts it into its rows, as an admission that was not on a sheet would have been. Nobody writes beside a sheet, so each
     /// finds its rows as they were: only a hand in the file could differ.
-    pub(super) fn unfold(&self, db: &Db) -> Result<(), Error> {
+    fn unfold(&self, rows: &mut Unfolding<'_>) -> Result<(), Error> {
         let Self { start, fence, at } = self;
         let (tick, is_counted, attempt, is_anchor) = (start.scheduled_for, true, 1, true);
         let row = params![
@@ -225,16 +226,29 @@ impl Folded {
             at,
             tick,
             attempt,
-            is_anchor
+            is_anchor,
+            tick
         ];
-        uncounted::count(db, start.schedule, tick)?;
-        if db.change(sql!("admit_state"), row)? == 1 {
+        if rows.state.execute(start.schedule, tick, row)? {
             let token = None::<String>;
             let row = params![start.run.0, attempt, fence.0, at, start.answer_by, self.trace(), token];
-            db.change(sql!("admit_run"), row)?;
+            execute(&mut rows.run, row)?;
         }
         Ok(())
     }
+}
+
+/// What puts starts into their rows.
+struct Unfolding<'a> {
+    state: Counted<'a>,
+    run: CachedStatement<'a>,
+}
+
+/// Puts starts into their rows.
+pub(super) fn into_rows<'f>(db: &Db, starts: impl IntoIterator<Item = &'f Folded>) -> Result<(), Error> {
+    let mut rows =
+        Unfolding { state: Counted::new(db, sql!("admit_state"))?, run: db.prepare(sql!("admit_run"))? };
+    starts.into_iter().try_for_each(|start| start.unfold(&mut rows))
 }
 
 /// A row of the table.
@@ -258,7 +272,7 @@ impl Sheet {
 /// Unfolds the oldest sheet; whether there was one.
 pub(super) fn unfold(db: &Db) -> Result<bool, Error> {
     let Some(sheet) = db.first(sql!("first_sheet"), [], Sheet::read)? else { return Ok(false) };
-    sheet.starts.iter().try_for_each(|start| start.unfold(db))?;
+    into_rows(db, &sheet.starts)?;
     pass(FailPoint::SheetUnfolding);
     db.change(sql!("remove_sheet"), [sheet.key])?;
     Ok(true)

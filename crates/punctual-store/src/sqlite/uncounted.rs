@@ -8,7 +8,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Schedule, ScheduleKey};
-use rusqlite::{CachedStatement, params};
+use rusqlite::{CachedStatement, ToSql, params};
 
 use super::connection::{Db, execute};
 use super::decode::column;
@@ -22,23 +22,37 @@ const ENDS_MIN: usize = 500;
 /// A schedule that is not planned within this time counts at once.
 const PLANNED_WITHIN: SignedDuration = SignedDuration::from_secs(120);
 
-/// Brings states up to what their rows say.
-pub(super) struct Counter<'a>(CachedStatement<'a>);
-
-impl<'a> Counter<'a> {
-    pub(super) fn new(db: &'a Db) -> Result<Self, Error> {
-        Ok(Self(db.prepare(sql!("count_ended"))?))
-    }
-
-    /// Counts what ended of a schedule, up to a tick; whether there was any.
-    pub(super) fn count(&mut self, schedule: ScheduleKey, through: i64) -> Result<bool, Error> {
-        Ok(execute(&mut self.0, params![schedule.0, through])? > 0)
-    }
+/// Counts what ended of a schedule, up to a tick; whether there was any.
+pub(super) fn count(db: &Db, schedule: ScheduleKey, through: i64) -> Result<bool, Error> {
+    Ok(db.change(sql!("count_ended"), params![schedule.0, through])? > 0)
 }
 
-/// Counts what ended of a schedule, up to a tick.
-pub(super) fn count(db: &Db, schedule: ScheduleKey, through: i64) -> Result<(), Error> {
-    db.change(sql!("count_ended"), params![schedule.0, through]).map(|_| ())
+/// A change of a state that finds nothing while an end is uncounted: there is hardly ever one, and asking for it in the same
+/// statement costs least.
+pub(super) struct Counted<'a> {
+    db: &'a Db,
+    change: CachedStatement<'a>,
+}
+
+impl<'a> Counted<'a> {
+    /// Its last parameter is the tick up to which ends have to be counted, and its first the schedule.
+    pub(super) fn new(db: &'a Db, statement: &str) -> Result<Self, Error> {
+        Ok(Self { db, change: db.prepare(statement)? })
+    }
+
+    /// Changes a state once what ended up to a tick is counted; gives back whether it was found.
+    pub(super) fn execute(
+        &mut self,
+        schedule: ScheduleKey,
+        through: i64,
+        row: &[&dyn ToSql],
+    ) -> Result<bool, Error> {
+        let is_changed = execute(&mut self.change, row)? > 0;
+        if is_changed || !count(self.db, schedule, through)? {
+            return Ok(is_changed);
+        }
+        Ok(execute(&mut self.change, row)? > 0)
+    }
 }
 
 /// Counts what ended of the schedules of a page of states, for whoever reads them as they are.
@@ -49,8 +63,7 @@ pub(super) fn count_page(db: &Db, after: Option<&[Cell]>, limit: usize) -> Resul
     };
     let page = params![after, i64::try_from(limit).unwrap_or(i64::MAX)];
     let schedules: Vec<i64> = db.rows(sql!("schedules_from"), page, |row| column(row, 0))?;
-    let mut counter = Counter::new(db)?;
-    schedules.into_iter().try_for_each(|key| counter.count(ScheduleKey(key), i64::MAX).map(|_| ()))
+    schedules.into_iter().try_for_each(|key| count(db, ScheduleKey(key), i64::MAX).map(|_| ()))
 }
 
 /// Until when a schedule has to be planned for its ends to be counted with its plan; never if there are few of them.
