@@ -46,6 +46,8 @@ pub(crate) struct Flights {
     launches: AtomicU64,
     /// How many are about to be added.
     announced: AtomicUsize,
+    /// How many will follow them as soon as they are committed.
+    coming: AtomicUsize,
 }
 
 /// A run that was taken up again under a new fence is another flight.
@@ -87,6 +89,11 @@ impl Flights {
         self.announced.store(runs, Ordering::Relaxed);
     }
 
+    /// So many are to be committed at once, and follow then.
+    pub(crate) fn await_commits(&self, runs: usize) {
+        self.coming.store(runs, Ordering::Relaxed);
+    }
+
     /// Adds runs that wait for their place.
     pub(crate) fn insert_all(&self, runs: &[Arc<Launchable>], fence: Fence) {
         // Made before anybody has to wait for it.
@@ -116,13 +123,15 @@ impl Flights {
         while self.is_crowded() && begun.elapsed() < RUSH_MAX && pause < RUSH_PAUSE_MAX {
             tokio::time::sleep(RUSH_LOOK).await;
             let before = std::mem::replace(&mut launches, self.launches.load(Ordering::Relaxed));
-            pause = if before == launches { pause + 1 } else { 0 };
+            // What is about to be committed takes its time, and whatever is written meanwhile would be in its way.
+            let is_coming = self.coming.load(Ordering::Relaxed) > 0;
+            pause = if before == launches && !is_coming { pause + 1 } else { 0 };
         }
     }
 
     /// Whether some wait for their place, or will in a moment.
     fn is_crowded(&self) -> bool {
-        self.announced.load(Ordering::Relaxed) > 0 || self.waiting.load(Ordering::Relaxed) > 0
+        [&self.announced, &self.coming, &self.waiting].iter().any(|some| some.load(Ordering::Relaxed) > 0)
     }
 
     /// The flights of runs that have their place now, of each that is still in hand.

@@ -182,11 +182,13 @@ impl Journal {
 
     /// Notes that attempts are about to be launched. Each is written with what is given back, right before its launch.
     pub(crate) fn launching(&mut self, attempts: impl Iterator<Item = (RunKey, u32)>) -> Slip {
+        let mut launches = 0;
         for attempt in attempts {
             self.forgettable.remove(&attempt);
             self.open.insert(attempt, Known::Launched);
+            launches += 1;
         }
-        Slip::new(self.pen.clone(), self.rewrites)
+        Slip::new(self.pen.clone(), self.rewrites, launches)
     }
 
     /// Files what was noted of launches, and remembers how attempts ended of which it says so.

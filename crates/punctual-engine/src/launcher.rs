@@ -20,6 +20,7 @@ use crate::birth::Birth;
 use crate::brief::Brief;
 use crate::crew::Crew;
 use crate::flights::{Flight, Flights};
+use crate::hand::Hand;
 use crate::journal::{Journal, Mark, Slip};
 use crate::lanes::{Lanes, Placed, SLICE};
 use crate::launch::{Finished, Launch, Launched, OnEnd, OnStart, Targets, Why};
@@ -226,6 +227,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let mut slip = self.journal().launching(wanted.map(|(placed, _)| key_of(&placed.run)));
         let mut over = Vec::with_capacity(placed.len());
         let (begun, mut seat) = (Instant::now(), None::<Seat>);
+        let hand = Hand::of(self);
         for (placed, flight) in placed.into_iter().zip(flights) {
             let Some(flight) = flight else {
                 over.push(Over { placed, news: None });
@@ -240,7 +242,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
             let (from, birth) = (self.time.now(), Arc::new(Birth::default()));
             let (noted, run) = (noted(&mut slip, &placed.run, from), Arc::clone(&placed.run));
             let attempt = Attempt { run, fence, flight, from, noted, birth: Arc::clone(&birth) };
-            let attempt = Arc::clone(self).attempt(attempt);
+            let attempt = Self::attempt(hand.clone(), attempt);
             let mut going = match seat.take() {
                 Some(mut seat) => {
                     seat.set(attempt);
@@ -291,7 +293,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         };
         let birth = Arc::new(Birth::default());
         birth.goes_on();
-        self.attempt(Attempt { run, fence, flight, from, noted, birth }).await
+        Self::attempt(Hand::of(&self), Attempt { run, fence, flight, from, noted, birth }).await
     }
 
     /// Waits for the end of a run, and then launches whatever has its place next. Boxed, for that may be this again.
@@ -321,7 +323,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
     }
 
     /// Launches a run; what there is to be said when it is over.
-    async fn attempt(self: Arc<Self>, attempt: Attempt) -> Option<News> {
+    async fn attempt(this: Hand<Self>, attempt: Attempt) -> Option<News> {
         let Attempt { run, fence, flight, from, noted, birth } = attempt;
         let cancel = flight.canceller.cancel_of();
         let launched = match noted {
@@ -329,19 +331,19 @@ impl<C: Clock, T: Targets> Shared<C, T> {
                 let launch = Launch {
                     run: Arc::clone(&run),
                     fence,
-                    started: self.on_start(Arc::clone(&run), fence, Arc::clone(&birth)),
+                    started: Self::on_start(&this, Arc::clone(&run), fence, Arc::clone(&birth)),
                     ended: OnEnd::new(mark),
                     cancel: cancel.clone(),
                     output: flight.canceller.output_of(),
                 };
-                self.targets.launch(launch).await
+                this.targets.launch(launch).await
             }
             // What cannot be noted is not launched: a restart could not tell whether it was.
             Err(error) => Finished::failed(format!("the launch journal cannot be written: {error}")).into(),
         };
         pass(FailPoint::LaunchEnded);
-        let at = self.time.now();
-        self.settings.spans.launched((&*run).into(), Stretch { from, to: at.max(from) }, launched.outcome());
+        let at = this.time.now();
+        this.settings.spans.launched((&*run).into(), Stretch { from, to: at.max(from) }, launched.outcome());
         let finished = match launched {
             Launched::Ended(finished) => finished,
             Launched::Entrusted => return Some(News::Gone { run: run.run, attempt: run.attempt }),
@@ -372,8 +374,8 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         }
     }
 
-    fn on_start(self: &Arc<Self>, run: Arc<Launchable>, fence: Fence, birth: Arc<Birth>) -> OnStart {
-        let shared = Arc::clone(self);
+    fn on_start(this: &Hand<Self>, run: Arc<Launchable>, fence: Fence, birth: Arc<Birth>) -> OnStart {
+        let shared = this.clone();
         OnStart::new(move || {
             pass(FailPoint::LaunchStarted);
             let now = shared.time.now();

@@ -17,6 +17,7 @@ mod crew;
 mod duties;
 mod engine;
 mod flights;
+mod hand;
 #[cfg(feature = "harness")]
 pub mod harness;
 mod holding;

@@ -44,9 +44,13 @@ const PARTS: usize = 32;
 /// others still fits.
 const READ_GOAL: usize = BATCH_MAX / 2;
 
+/// So many at one instant are a herd.
+const HERD_MIN: usize = 1_000;
+
 /// A herd is committed in parts, a small one first, if it is twice as large as that: the first begin while the others are still to
-/// be committed.
-const FIRST_TURN: usize = 1_000;
+/// be committed. It has so many that the threads which launch them have not run out of them by then: one that goes to sleep may
+/// wake up on the core of another.
+const FIRST_TURN: usize = 4_000;
 
 /// The other parts have about so many.
 const TURN_MAX: usize = 20_000;
@@ -185,7 +189,7 @@ impl Muster {
 
     /// Whether many are ready for their instant.
     pub(crate) fn is_large(&self) -> bool {
-        self.ready.iter().map(Mustered::count).sum::<usize>() >= FIRST_TURN
+        self.ready.iter().map(Mustered::count).sum::<usize>() >= HERD_MIN
     }
 
     /// Takes what is ready for an instant that has come.
@@ -228,7 +232,10 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         self.muster.known.called = parts.iter().map(Mustered::schedules).collect();
         let (caller, mut result) = (self.admitter.caller(), Ok(()));
+        let mut coming: usize = parts.iter().map(Mustered::count).sum();
         for part in parts {
+            self.flights.await_commits(coming);
+            coming -= part.count();
             match caller.call(&*self.store, caller.batch(now), part).await {
                 // The first begin while the others are still to be committed.
                 Ok(Some(mut part)) => {
@@ -247,6 +254,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
                 }
             }
         }
+        self.flights.await_commits(0);
         self.launch_called(called).await;
         result
     }

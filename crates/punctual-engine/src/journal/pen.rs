@@ -5,16 +5,17 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
-
-use super::line::{push_end, push_launch};
-use super::slate::Slate;
-use super::{JournalPlace, MemoryJournal};
 use jiff::Timestamp;
 use punctual_plan::RunKey;
 use punctual_store::Report;
 use punctual_store::fail_point::{FailPoint, pass};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::line::{push_end, push_launch};
+use super::slate::{Block, Slate};
+use super::{JournalPlace, LAUNCH_BYTES, MemoryJournal};
+use crate::hand::Hand;
 
 /// A file has room for at least so much more when it is begun.
 const ROOM_MIN: usize = 1 << 18;
@@ -82,7 +83,7 @@ impl Pen {
         match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
             Paper::File { slate, .. } => {
                 if let Some(place) = slate.add(lines.as_bytes()) {
-                    return Ok(Mark(Some((Arc::clone(slate), place))));
+                    return Ok(Mark::at(slate, place));
                 }
             }
             Paper::Memory(memory) => {
@@ -95,13 +96,21 @@ impl Pen {
         self.add_with_room(lines.as_bytes())
     }
 
+    /// A part for one thread alone, if there is room.
+    fn block(&self, bytes: usize) -> Option<Block> {
+        match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
+            Paper::File { slate, .. } => slate.block(bytes),
+            _ => None,
+        }
+    }
+
     /// Makes the file twice as long, if nobody else has meanwhile, and adds to it.
     fn add_with_room(&self, lines: &[u8]) -> io::Result<Mark> {
         let mut paper = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let Paper::File { file, slate, .. } = &mut *paper else { return Ok(Mark::default()) };
         loop {
             if let Some(place) = slate.add(lines) {
-                return Ok(Mark(Some((Arc::clone(slate), place))));
+                return Ok(Mark::at(slate, place));
             }
             let used = slate.used();
             *slate = Arc::new(Slate::over(file, used, used.max(lines.len()).max(ROOM_MIN))?);
@@ -132,6 +141,7 @@ impl Pen {
                 let new_slate = Slate::over(&mut new, text.len(), ROOM_MIN)?;
                 pass(FailPoint::JournalRewrite);
                 std::fs::rename(&fresh, &*path)?;
+                slate.leave();
                 (*file, *slate) = (new, Arc::new(new_slate));
             }
             Paper::Memory(memory) => memory.set(text.to_owned()),
@@ -145,9 +155,13 @@ impl Pen {
 /// The place of a launch in the journal: a stroke there says that it ended well. That is the least that can be done about an
 /// end, and is done before everything else; when the end was is said by a line of its own, or is the time of the launch.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Mark(Option<(Arc<Slate>, usize)>);
+pub(crate) struct Mark(Option<(Hand<Slate>, usize)>);
 
 impl Mark {
+    fn at(slate: &Arc<Slate>, place: usize) -> Self {
+        Self(Some((Hand::of(slate), place)))
+    }
+
     pub(crate) fn succeeded(&self) {
         if let Some((slate, place)) = &self.0 {
             slate.put(*place, b'S');
@@ -162,25 +176,38 @@ pub(crate) struct Slip {
     /// How often the journal had been rewritten when it was begun.
     rewrites: u64,
     line: String,
+    /// Where it is written, as long as there is room.
+    block: Option<Block>,
     /// Ends that could not be written.
     unwritten: String,
 }
 
 impl Slip {
-    pub(super) fn new(pen: Pen, rewrites: u64) -> Self {
-        Self { pen, rewrites, line: String::new(), unwritten: String::new() }
+    /// One for so many launches.
+    pub(super) fn new(pen: Pen, rewrites: u64, launches: usize) -> Self {
+        let block = if launches > 1 { pen.block(launches.saturating_mul(LAUNCH_BYTES)) } else { None };
+        Self { pen, rewrites, line: String::new(), block, unwritten: String::new() }
     }
 
     /// One on which there is never any room.
     #[cfg(test)]
     pub(crate) fn full() -> Self {
-        Self::new(Pen(Arc::new(RwLock::new(Paper::Full))), 0)
+        Self::new(Pen(Arc::new(RwLock::new(Paper::Full))), 0, 1)
     }
 
     /// Writes that an attempt is about to be launched. If it cannot be written it does not happen.
     pub(crate) fn launch(&mut self, attempt: (RunKey, u32), at: Timestamp) -> io::Result<Mark> {
         self.line.clear();
         push_launch(&mut self.line, attempt, Some(at));
+        self.add()
+    }
+
+    fn add(&mut self) -> io::Result<Mark> {
+        if let Some(block) = &mut self.block
+            && let Some(place) = block.add(self.line.as_bytes())
+        {
+            return Ok(Mark(Some((block.slate().clone(), place))));
+        }
         self.pen.add(&self.line)
     }
 
@@ -188,7 +215,7 @@ impl Slip {
     pub(crate) fn end(&mut self, report: &Report) {
         self.line.clear();
         push_end(&mut self.line, report);
-        if self.pen.add(&self.line).is_err() {
+        if self.add().is_err() {
             self.unwritten.push_str(&self.line);
         }
     }

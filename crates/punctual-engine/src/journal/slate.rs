@@ -8,9 +8,12 @@
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering, compiler_fence};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering, compiler_fence};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, munmap};
+
+use crate::hand::Hand;
 
 /// The start of a range whose pages are given out has to be a multiple of this: a page of most machines, or of a larger one's.
 const PAGE: usize = 1 << 16;
@@ -22,6 +25,8 @@ pub struct Slate {
     length: usize,
     /// How much of it is taken.
     used: AtomicUsize,
+    /// Whether the file has been replaced by another.
+    is_left: AtomicBool,
 }
 
 // SAFETY: the mapping belongs to the slate alone and is unmapped with it. It is never read; each of its bytes is written by the
@@ -48,7 +53,7 @@ impl Slate {
             mmap(ptr::null_mut(), length, access, MapFlags::SHARED, &*file, 0)?
         };
         let start = NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Self { start, length, used: AtomicUsize::new(used) })
+        Ok(Self { start, length, used: AtomicUsize::new(used), is_left: AtomicBool::new(false) })
     }
 
     /// How much room is left.
@@ -75,13 +80,37 @@ impl Slate {
 
     /// Appends; gives the place of the first byte, if there was room.
     pub fn add(&self, bytes: &[u8]) -> Option<usize> {
-        let after = |used: usize| used.checked_add(bytes.len()).filter(|after| *after <= self.length);
-        let place = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()?;
-        // SAFETY: `place..place + bytes.len()` is within the mapping, and nobody else was given any of it.
+        let place = self.take(bytes.len())?;
+        // SAFETY: `take` gave `place..place + bytes.len()` to nobody else.
+        unsafe { self.write(place, bytes) };
+        Some(place)
+    }
+
+    /// Takes a part for one thread alone, if there is room: what it adds to it costs nothing that threads have in common. What
+    /// it leaves empty stays so.
+    pub(crate) fn block(self: &Arc<Self>, length: usize) -> Option<Block> {
+        let at = self.take(length)?;
+        Some(Block { slate: Hand::of(self), at, end: at + length })
+    }
+
+    /// The file has been replaced by another: blocks of it take no more.
+    pub(crate) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
+    fn take(&self, length: usize) -> Option<usize> {
+        let after = |used: usize| used.checked_add(length).filter(|after| *after <= self.length);
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()
+    }
+
+    /// # Safety
+    ///
+    /// The place was taken, in this length, by whoever calls, and nobody writes there at the same time.
+    unsafe fn write(&self, place: usize, bytes: &[u8]) {
+        // SAFETY: what was taken is within the mapping, and is the caller's alone.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(place), bytes.len()) };
         // Whatever is done after the note is done after it: no compiler knows who reads the file.
         compiler_fence(Ordering::SeqCst);
-        Some(place)
     }
 
     /// Writes over one byte that was added.
@@ -93,6 +122,34 @@ impl Slate {
         assert!(place < self.used(), "nothing was added there");
         // SAFETY: the byte is within the mapping; whoever added it has done so, and others who write it do so like this.
         unsafe { AtomicU8::from_ptr(self.start.as_ptr().add(place)) }.store(byte, Ordering::Relaxed);
+    }
+}
+
+/// A part of a slate that one thread has for itself.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Counted among those who hold places of this block.
+    slate: Hand<Slate>,
+    at: usize,
+    end: usize,
+}
+
+impl Block {
+    /// Appends; gives the place of the first byte, if there was room and the file has not been replaced.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> Option<usize> {
+        let (place, after) = (self.at, self.at.checked_add(bytes.len())?);
+        if after > self.end || self.slate.is_left.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: `place..after` is within what was taken for this block, and is given out here once.
+        unsafe { self.slate.write(place, bytes) };
+        self.at = after;
+        Some(place)
+    }
+
+    /// The slate of which it is a part.
+    pub(crate) fn slate(&self) -> &Hand<Slate> {
+        &self.slate
     }
 }
 
@@ -138,6 +195,19 @@ mod tests {
         for word in ["one", "two", "six", "ten"] {
             assert_eq!(text.matches(word).count(), 1_000, "{word}");
         }
+    }
+
+    #[test]
+    fn a_block_is_one_threads_alone_until_the_file_is_replaced() {
+        let mut file = tempfile::tempfile().unwrap();
+        let slate = Arc::new(Slate::over(&mut file, 0, 10).unwrap());
+        let mut block = slate.block(6).unwrap();
+        assert_eq!((slate.add(b"two"), block.add(b"one"), block.add(b"four")), (Some(6), Some(0), None));
+        assert_eq!((block.add(b"1"), slate.block(2).is_none()), (Some(3), true));
+        slate.leave();
+        assert_eq!(block.add(b"1"), None);
+        file.seek(SeekFrom::Start(0)).unwrap();
+        assert_eq!(io::read_to_string(file).unwrap(), "one1\0\0two\0");
     }
 
     #[test]

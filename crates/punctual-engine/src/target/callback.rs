@@ -1,7 +1,9 @@
 //! Async closures of the embedding program, by name. The ledger keeps only the name.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::fmt;
+use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -65,22 +67,28 @@ impl Temper {
 }
 
 /// A closure at work: it is called when it is first polled, a panic is its end, and what it is like is noted.
-struct Watched {
-    uncalled: Option<(Call, Context)>,
+struct Watched<B> {
+    callback: B,
+    uncalled: Option<Context>,
     called: Option<Called>,
     ended: OnEnd,
-    temper: Arc<Temper>,
 }
 
-impl Future for Watched {
+impl<B> Watched<B> {
+    fn new(callback: B, context: Context, ended: OnEnd) -> Self {
+        Self { callback, uncalled: Some(context), called: None, ended }
+    }
+}
+
+impl<B: Borrow<Callback> + Unpin> Future for Watched<B> {
     type Output = std::thread::Result<Ended>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut std::task::Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let begun = Instant::now();
         let polled = catch_unwind(AssertUnwindSafe(|| {
-            if let Some((call, about)) = this.uncalled.take() {
-                this.called = Some(call(about));
+            if let Some(about) = this.uncalled.take() {
+                this.called = Some((this.callback.borrow().call)(about));
             }
             let polled = this.called.as_mut().map_or(Poll::Pending, |called| called.as_mut().poll(context));
             if matches!(polled, Poll::Ready(Ok(()))) {
@@ -88,7 +96,7 @@ impl Future for Watched {
             }
             polled
         }));
-        this.temper.note(begun.elapsed());
+        this.callback.borrow().temper.note(begun.elapsed());
         Poll::Ready(match polled {
             Ok(polled) => Ok(ready!(polled)),
             Err(panic) => Err(panic),
@@ -169,7 +177,12 @@ impl Callback {
         limit: Duration,
         (cancel, ended): (&Cancel, OnEnd),
     ) -> Finished {
-        let mut called = pin!(self.watched(context, ended));
+        let mut called = pin!(Watched::new(self, context, ended));
+        // Most end at once, and then nothing has to be got ready for a longer wait.
+        let looked = poll_fn(|context| Poll::Ready(called.as_mut().poll(context))).await;
+        if let Poll::Ready(ended) = looked {
+            return Finished::of(outcome(ended));
+        }
         Finished::of(tokio::select! {
             biased;
             ended = &mut called => outcome(ended),
@@ -185,7 +198,7 @@ impl Callback {
         limit: Duration,
         (cancel, ended): (&Cancel, OnEnd),
     ) -> Finished {
-        let mut called = tokio::spawn(self.watched(context, ended));
+        let mut called = tokio::spawn(Watched::new(self.clone(), context, ended));
         let early = tokio::select! {
             biased;
             ended = &mut called => return Finished::of(ended.map_or(Outcome::InDoubt, outcome)),
@@ -197,12 +210,6 @@ impl Callback {
             tracing::warn!("a callback does not wait for anything and could not be ended");
         }
         Finished::of(early)
-    }
-
-    /// The closure, with an eye on how long it holds up its thread.
-    fn watched(&self, context: Context, ended: OnEnd) -> Watched {
-        let uncalled = Some((Arc::clone(&self.call), context));
-        Watched { uncalled, called: None, ended, temper: Arc::clone(&self.temper) }
     }
 }
 
