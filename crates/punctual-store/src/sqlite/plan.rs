@@ -6,7 +6,7 @@ use punctual_plan::{
     RunStatus, Schedule, ScheduleKey, plan_events,
 };
 use punctual_time::{Anchor, Spec, Timing};
-use rusqlite::{CachedStatement, Row, params, params_from_iter};
+use rusqlite::{CachedStatement, Row, params};
 
 use super::audit::{About, record_event};
 use super::connection::{Db, execute};
@@ -26,9 +26,6 @@ const SWEPT_TIMES: i64 = 4;
 
 /// Nobody is planned before it is time while another has been waiting for this long.
 const SWEPT_LATE_MAX: SignedDuration = SignedDuration::from_secs(10);
-
-/// Ticks that are written by one statement, `insert_ticks`.
-const TICKS_AT_ONCE: usize = 16;
 
 /// From so many schedules on it is found out at once whether something of them is late.
 const LOOKED_FOR_ALL_MIN: usize = 20;
@@ -271,15 +268,6 @@ struct Tick {
     fire_at: i64,
 }
 
-/// Writes as many ticks as the statement has room for.
-fn insert_ticks(statement: &mut CachedStatement<'_>, tz: i64, ticks: &[(Place, Tick)]) -> Result<(), Error> {
-    let columns = |(at, tick): &(Place, Tick)| {
-        [tick.second, at.org.0, at.schedule.0, i64::from(at.shard), tick.fire_at, at.version]
-    };
-    let row = std::iter::once(tz).chain(ticks.iter().flat_map(columns));
-    execute(statement, params_from_iter(row)).map(|_| ())
-}
-
 impl<'a> PlanWriter<'a> {
     pub(super) fn new(db: &'a Db, now: Timestamp) -> Result<Self, Error> {
         let tz = db.value(sql!("installation_tz"), [])?.unwrap_or_default();
@@ -303,13 +291,11 @@ impl<'a> PlanWriter<'a> {
     /// Writes the ticks of all plans that were added, in the order of their instants: what is due together lies together.
     pub(super) fn write_ticks(&mut self) -> Result<(), Error> {
         self.ticks.sort_by_key(|(_, tick)| tick.second);
-        let (many, rest) = self.ticks.as_chunks::<TICKS_AT_ONCE>();
-        if !many.is_empty() {
-            let mut insert = self.db.prepare(sql!("insert_ticks"))?;
-            many.iter().try_for_each(|ticks| insert_ticks(&mut insert, self.tz, ticks))?;
+        // One statement for each: where one has many rows SQLite keeps the pages as they were before it, which costs more.
+        for (at, Tick { second, fire_at }) in self.ticks.drain(..) {
+            let row = params![self.tz, second, at.org.0, at.schedule.0, at.shard, fire_at, at.version];
+            execute(&mut self.tick, row)?;
         }
-        rest.chunks(1).try_for_each(|tick| insert_ticks(&mut self.tick, self.tz, tick))?;
-        self.ticks.clear();
         Ok(())
     }
 

@@ -218,6 +218,7 @@ impl Loop {
             self.look();
             if busy_since.elapsed() > BUSY_MAX {
                 std::thread::sleep(BREAK);
+                busy_since = Instant::now();
             }
         }
     }
