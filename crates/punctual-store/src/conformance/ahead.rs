@@ -74,6 +74,23 @@ pub async fn a_herd_is_admitted_once_and_ends<B: Backend>(backend: &B) {
     assert_eq!(stage.row("one-0").await.state.counters.admitted, 1);
 }
 
+/// A herd that comes in two batches, the second before anybody has looked at the rows of the first, is admitted once.
+pub async fn a_herd_in_two_batches_is_admitted_once<B: Backend>(backend: &B) {
+    let stage = herd(backend).await;
+    let mut first = stage.judge(at("10:00:20")).await;
+    let second = first.split_off(MANY / 2);
+    // Some of the first are asked for again together with the second.
+    let both = [&first[..10], &second].concat();
+    assert_eq!(stage.carry_out(first, at("10:00:20")).await, vec![Commit::Done; MANY / 2]);
+    let commits = stage.carry_out(both, at("10:00:20")).await;
+    assert_eq!(commits[..10], [Commit::Stale; 10]);
+    assert_eq!(commits[10..], vec![Commit::Done; MANY / 2]);
+    assert_eq!(rows(&stage, RunStatus::Enqueued).await.len(), MANY);
+    let one = stage.row("one-0").await;
+    assert_eq!((one.state.counters.admitted, one.launched_through), (1, Some(at("10:00:20"))));
+    assert!(stage.store.check().await.expect("the store answers").is_empty());
+}
+
 /// A herd whose runs end right after they were admitted, in parts, is counted like each of its rows: those that end well, one
 /// that is to be tried again, and one of which somebody else tells.
 pub async fn a_herd_that_ends_at_once_is_counted_like_each_of_its_rows<B: Backend>(backend: &B) {

@@ -136,6 +136,7 @@ macro_rules! behaviours {
             ahead {
                 a_herd_is_admitted_like_each_of_its_rows,
                 a_herd_is_admitted_once_and_ends,
+                a_herd_in_two_batches_is_admitted_once,
                 a_herd_and_a_change_at_once_agree,
                 a_herd_that_ends_at_once_is_counted_like_each_of_its_rows,
                 a_herd_leaves_out_what_has_changed,

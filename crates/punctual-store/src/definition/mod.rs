@@ -4,6 +4,7 @@
 //! guessed again; calendars and quiet hours are written by name and looked up in [`Shared`] when it is read. `shared` has
 //! their own bodies.
 
+mod kind;
 mod shared;
 mod target;
 mod webhook;

@@ -1,4 +1,4 @@
-//! Where runs go, as it is written.
+//! Where runs go, as it is written; `kind` reads it.
 
 use std::collections::BTreeMap;
 
@@ -11,49 +11,61 @@ use serde::{Deserialize, Serialize};
 use super::webhook::WrittenWebhook;
 use super::{Unreadable, millis};
 
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 pub(super) struct Written {
-    name: String,
-    threshold: u32,
-    reset_after_ms: i64,
+    pub(super) name: String,
+    pub(super) threshold: u32,
+    pub(super) reset_after_ms: i64,
     #[serde(flatten)]
-    action: WrittenAction,
+    pub(super) action: WrittenAction,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum WrittenAction {
+    Process(WrittenProcess),
+    Webhook(WrittenWebhook),
+    Queue(WrittenQueue),
+    Message(WrittenMessage),
+    Workflow(WrittenWorkflow),
+    Callback(WrittenCallback),
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-enum WrittenAction {
-    Process(WrittenProcess),
-    Webhook(WrittenWebhook),
-    Queue {
-        queue: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        worker_type: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        prompt: Option<String>,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        repo_url: Option<String>,
-        branch: String,
-        context: Object,
-        config: Object,
-    },
-    Message {
-        message: Object,
-    },
-    Workflow {
-        workflow_id: String,
-        version: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        executor: Option<Box<WrittenAction>>,
-    },
-    Callback {
-        task: String,
-    },
+pub(super) struct WrittenQueue {
+    queue: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    worker_type: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repo_url: Option<String>,
+    branch: String,
+    context: Object,
+    config: Object,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct WrittenMessage {
+    message: Object,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct WrittenWorkflow {
+    workflow_id: String,
+    version: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    executor: Option<Box<WrittenAction>>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct WrittenCallback {
+    task: String,
 }
 
 /// What is default is left out.
 #[derive(Serialize, Deserialize)]
-struct WrittenProcess {
+pub(super) struct WrittenProcess {
     argv: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     env: BTreeMap<String, String>,
@@ -140,25 +152,19 @@ impl WrittenAction {
         match action.clone() {
             Action::Process(process) => Self::Process(WrittenProcess::of(process)),
             Action::Webhook(webhook) => Self::Webhook(WrittenWebhook::of(webhook)),
-            Action::Queue(queue) => Self::Queue {
-                queue: queue.queue,
-                worker_type: queue.worker_type,
-                prompt: queue.prompt,
-                repo_url: queue.repo_url,
-                branch: queue.branch,
-                context: queue.context,
-                config: queue.config,
-            },
-            Action::Message { message } => Self::Message { message },
+            Action::Queue(Queue { queue, worker_type, prompt, repo_url, branch, context, config }) => {
+                Self::Queue(WrittenQueue { queue, worker_type, prompt, repo_url, branch, context, config })
+            }
+            Action::Message { message } => Self::Message(WrittenMessage { message }),
             Action::Workflow(Workflow { workflow_id, version, executor }) => {
                 let executor = executor.map(|executor| match executor {
                     Executor::Process(process) => Action::Process(process),
                     Executor::Webhook(webhook) => Action::Webhook(webhook),
                 });
                 let executor = executor.map(|action| Box::new(Self::of(&action)));
-                Self::Workflow { workflow_id, version, executor }
+                Self::Workflow(WrittenWorkflow { workflow_id, version, executor })
             }
-            Action::Callback { task } => Self::Callback { task },
+            Action::Callback { task } => Self::Callback(WrittenCallback { task }),
             // The enum is open to later versions of the crate, which is built together with this one.
             other => unreachable!("a {} has no written form", other.kind()),
         }
@@ -168,15 +174,16 @@ impl WrittenAction {
         Ok(match self {
             Self::Process(process) => Action::Process(process.read()),
             Self::Webhook(webhook) => Action::Webhook(webhook.read()?),
-            Self::Queue { queue, worker_type, prompt, repo_url, branch, context, config } => {
+            Self::Queue(written) => {
+                let WrittenQueue { queue, worker_type, prompt, repo_url, branch, context, config } = written;
                 Action::Queue(Queue { queue, worker_type, prompt, repo_url, branch, context, config })
             }
-            Self::Message { message } => Action::Message { message },
-            Self::Workflow { workflow_id, version, executor } => {
+            Self::Message(WrittenMessage { message }) => Action::Message { message },
+            Self::Workflow(WrittenWorkflow { workflow_id, version, executor }) => {
                 let executor = executor.map(|written| read_executor(*written)).transpose()?;
                 Action::Workflow(Workflow { workflow_id, version, executor })
             }
-            Self::Callback { task } => Action::Callback { task },
+            Self::Callback(WrittenCallback { task }) => Action::Callback { task },
         })
     }
 }

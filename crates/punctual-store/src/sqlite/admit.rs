@@ -19,14 +19,30 @@ use super::uncounted::Counted;
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
 use crate::stored::{Letter, answer_by, floats_on, letter_of, queue_of, wait_look_at};
-use crate::{AdmitCommit, Ahead, Batch, Commit, Error, Footing, plain_starts};
+use crate::{AdmitCommit, Ahead, Batch, Commit, Error, Footing, PlainStart, plain_starts};
+
+/// Verdicts, with the plain starts among them if they are enough for a sheet.
+pub(super) struct Verdicts {
+    admissions: Vec<AdmitCommit>,
+    plain: Vec<(usize, PlainStart)>,
+}
+
+impl Verdicts {
+    pub(super) fn new(admissions: Vec<AdmitCommit>) -> Self {
+        let is_many = admissions.len() >= sheet::STARTS_MIN;
+        let plain = if is_many { plain_starts(&admissions) } else { Vec::new() };
+        Self { admissions, plain }
+    }
+
+    /// Whether all of them go onto a sheet, if their rows are as they were.
+    pub(super) fn are_for_a_sheet(&self) -> bool {
+        !self.plain.is_empty() && self.plain.len() == self.admissions.len()
+    }
+}
 
 /// Carries out verdicts. A start whose claim is taken by another run in the meantime stays as it was.
-pub(super) fn admit(db: &Db, head: Batch, admissions: &[AdmitCommit]) -> Result<Vec<Commit>, Error> {
-    carry_out(db, head, admissions, |db| {
-        let plain = if admissions.len() < sheet::STARTS_MIN { Vec::new() } else { plain_starts(admissions) };
-        sheet::write(db, head, &plain, Guard::Look)
-    })
+pub(super) fn admit(db: &Db, head: Batch, verdicts: &Verdicts) -> Result<Vec<Commit>, Error> {
+    carry_out(db, head, &verdicts.admissions, |db| sheet::write(db, head, &verdicts.plain, Guard::Look))
 }
 
 /// Carries out verdicts that were made ahead, on what is still as it was.

@@ -150,6 +150,12 @@ impl Sqlite {
         self.clock.go_by(clock);
     }
 
+    /// Says that the process is so many times slower than usual, as one whose instructions are counted is: what waits for a
+    /// moment before it is written waits for as many.
+    pub fn slow_down(&self, times: u32) {
+        self.reader.sheets().slow_down(times);
+    }
+
     /// Whether a process runs the schedules of this file now.
     pub fn is_served(&self) -> bool {
         lock::is_held(&self.path)

@@ -46,7 +46,7 @@ impl Patience {
         let since = *self.folded_at.get_or_insert_with(Instant::now);
         let is_awaited = sheets.is_awaited();
         let patience = if is_awaited { AWAITED_MAX } else { FOLDED_MAX } + START_TIME * sheets.starts();
-        let is_idle = self.written_at.elapsed() > IDLE_MAX;
-        (is_awaited && is_idle) || since.elapsed() > patience
+        let is_idle = self.written_at.elapsed() > IDLE_MAX * sheets.slowness();
+        (is_awaited && is_idle) || since.elapsed() > patience * sheets.slowness()
     }
 }

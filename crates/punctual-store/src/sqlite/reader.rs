@@ -51,6 +51,11 @@ impl Reader {
         self.run_beside_sheets(work).await
     }
 
+    /// What is known of starts on sheets.
+    pub(super) fn sheets(&self) -> &Sheets {
+        &self.sheets
+    }
+
     /// Whether so many starts are on sheets that it is worth while not to wait for them.
     pub(super) fn is_beside_many_starts(&self) -> bool {
         self.sheets.starts() >= MANY_STARTS

@@ -39,6 +39,8 @@ pub(super) struct Sheets {
     /// Whether somebody waits for their end.
     is_awaited: AtomicBool,
     unfolded: Notify,
+    /// How many times slower than usual the process is; zero if nobody has said so.
+    slowness: AtomicU32,
 }
 
 impl Sheets {
@@ -67,6 +69,16 @@ impl Sheets {
     /// Whether there are some that somebody waits for.
     pub(super) fn is_awaited(&self) -> bool {
         self.is_any() && self.is_awaited.load(Ordering::SeqCst)
+    }
+
+    /// How many times slower than usual the process is.
+    pub(super) fn slowness(&self) -> u32 {
+        self.slowness.load(Ordering::Relaxed).max(1)
+    }
+
+    /// Says that it is so much slower than usual.
+    pub(super) fn slow_down(&self, times: u32) {
+        self.slowness.store(times, Ordering::Relaxed);
     }
 
     fn written(&self, starts: usize) {
@@ -137,7 +149,7 @@ impl Start {
 /// Whether rows have to be looked at before they go onto a sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guard {
-    /// Something may have been written since they were read.
+    /// Something may have been written since they were read, into their rows or onto another sheet.
     Look,
     /// Nothing was.
     Known,
@@ -153,13 +165,20 @@ pub(super) fn write(
     if plain.len() < STARTS_MIN {
         return Ok(Vec::new());
     }
+    let started: HashSet<ScheduleKey> = match guard {
+        Guard::Look => all(db)?.iter().map(Folded::schedule).collect(),
+        Guard::Known => HashSet::new(),
+    };
     let mut done = Vec::with_capacity(plain.len());
     let (mut startable, mut insert) = (db.prepare(sql!("is_startable"))?, db.prepare(sql!("insert_sheet"))?);
+    let mut is_startable = |start: &PlainStart| {
+        let row = params![start.run.0, start.is_exclusive];
+        Ok(!started.contains(&start.schedule) && first(&mut startable, row, |_| Ok(()))?.is_some())
+    };
     for some in plain.chunks(STARTS_MAX) {
         let mut sheet = Vec::with_capacity(some.len() * ENTRY);
         for (place, start) in some {
-            let row = params![start.run.0, start.is_exclusive];
-            let holds = guard == Guard::Known || first(&mut startable, row, |_| Ok(()))?.is_some();
+            let holds = guard == Guard::Known || is_startable(start)?;
             done.push((*place, if holds { Commit::Done } else { Commit::Stale }));
             if holds {
                 Start::of(start, head.now).write(&mut sheet);

@@ -53,7 +53,14 @@ impl Store for Sqlite {
     }
 
     async fn admit(&self, batch: Batch, admissions: Vec<AdmitCommit>) -> Result<Vec<Commit>, Error> {
-        self.writer.run(move |db| admit::admit(db, batch, &admissions)).await
+        let verdicts = admit::Verdicts::new(admissions);
+        let is_for_a_sheet = verdicts.are_for_a_sheet();
+        let admit = move |db: &Db| admit::admit(db, batch, &verdicts);
+        // Such starts look themselves whether one of their schedules is on a sheet.
+        match is_for_a_sheet {
+            true => self.writer.run_beside_sheets(Weight::Stirring, admit).await,
+            false => self.writer.run(admit).await,
+        }
     }
 
     async fn moment(&self) -> Option<Moment> {
