@@ -38,8 +38,8 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
     if name == "growth" {
         ground::valgrind()?;
     }
-    // What starts a herd soonest, and keeps nothing, stands beside ours.
-    let beside = if name == "herd" { peers::beside()? } else { Vec::new() };
+    // What starts soonest, and keeps nothing, stands beside ours.
+    let beside = if ["herd", "steady"].contains(&name.as_str()) { peers::beside()? } else { Vec::new() };
     let mut lines = vec![driven(name, &[beside.as_slice(), rest].concat())?];
     if name == "register" {
         lines.push(singles(rest)?);

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::options::Kind;
+use crate::peers::{self, SOONEST, SteadyBeside};
 use crate::report::{Sheet, Stopwatch, median};
 
 use super::ground::{Ground, cron, fill_at};
@@ -40,10 +41,12 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
         "max ms",
         "CPU",
         "limit",
+        SOONEST,
     ];
     let mut sheet = Sheet::new("steady", head);
     for kind in &options.databases {
         for size in &options.sizes {
+            let beside = beside(*size, options, &mut sheet).await?;
             let mut all = Vec::new();
             for _ in 0..options.repeats {
                 all.push(once(*kind, *size, options).await?);
@@ -58,6 +61,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
             );
             let cpu = median(&all.iter().map(|one| one.cpu).collect::<Vec<f64>>()).unwrap_or(f64::NAN);
             let limit = limit(*kind, *size);
+            let ratio = beside.map(|peer| middle(990) / peer.p99);
             let line = vec![
                 kind.name().to_owned(),
                 size.to_string(),
@@ -69,11 +73,12 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
                 format!("{:.1}", middle(1_000)),
                 format!("{:.0} %", cpu * 100.0),
                 format!("< {limit}"),
+                ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
             ];
             let json = json!({
                 "database": kind.name(), "schedules": size, "seconds": options.seconds, "started": started,
                 "missing": missing, "doubled": doubled, "p50_ms": middle(500), "p99_ms": middle(990),
-                "max_ms": middle(1_000), "cpu_of_one_core": cpu, "p99_ms_limit": limit,
+                "max_ms": middle(1_000), "cpu_of_one_core": cpu, "p99_ms_limit": limit, "p99_to_peer": ratio,
                 "latest_ms_of_each_second": all.iter().map(|one| one.lateness.by_second()).collect::<Vec<_>>(),
             });
             sheet.add(line, json);
@@ -81,6 +86,25 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
         }
     }
     Ok(sheet)
+}
+
+/// The scheduler of others that starts soonest, right before ours, where as many schedules are asked for as it is measured with.
+async fn beside(size: u32, options: &Options, sheet: &mut Sheet) -> Result<Option<SteadyBeside>, Failure> {
+    if options.beside.is_empty() || size != peers::HERD {
+        return Ok(None);
+    }
+    let peer = peers::steady_beside(&options.beside, options.seconds).await?;
+    let mut line = vec!["-".to_owned(); 11];
+    line[0] = SOONEST.to_owned();
+    line[1] = size.to_string();
+    line[2] = peer.started.to_string();
+    line[3] = peer.missing.to_string();
+    line[6] = format!("{:.1}", peer.p99);
+    line[10] = "1".to_owned();
+    let json = json!({ "peer": SOONEST, "schedules": size, "missing": peer.missing, "p99_ms": peer.p99 });
+    sheet.add(line, json);
+    sheet.show_last();
+    Ok(Some(peer))
 }
 
 /// What the 99th of a hundred starts may be late, in milliseconds.

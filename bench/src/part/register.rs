@@ -6,6 +6,7 @@ use punctual_store::{Access, BATCH_MAX, Postgres, PostgresSettings, Sqlite};
 use serde_json::json;
 
 use crate::Failure;
+use crate::ceiling::making;
 use crate::options::{Kind, Options};
 use crate::ours::{self, Calls};
 use crate::report::{Sheet, both, median, middle};
@@ -26,9 +27,16 @@ const WAYS: &[Way] = &[
     Way { calls: Calls { callers: 16, rows: 1 }, per_second_min: 3_000, most: 20_000 },
 ];
 
+/// Schedules made per second, and the same rows by hand right after it.
+#[derive(Clone, Copy)]
+struct Rate {
+    ours: f64,
+    raw: f64,
+}
+
 /// Every database and size that was asked for.
 pub(crate) async fn measure(options: &Options) -> Result<Sheet, Failure> {
-    let head = &["database", "schedules", "callers", "a call", "made/s", "limit", "ratio"];
+    let head = &["database", "schedules", "callers", "a call", "made/s", "limit", "by hand/s", "ratio"];
     let mut sheet = Sheet::new("register", head);
     for kind in &options.databases {
         for size in &options.sizes {
@@ -38,20 +46,23 @@ pub(crate) async fn measure(options: &Options) -> Result<Sheet, Failure> {
                 for _ in 0..options.repeats {
                     rates.push(once(*kind, Workload::new(size, 1), way.calls).await?);
                 }
-                let ratio = median(&rates).unwrap_or(f64::NAN) / f64::from(way.per_second_min);
+                let of = |rate: fn(&Rate) -> f64| rates.iter().map(rate).collect::<Vec<f64>>();
+                let (made, raw) = (of(|rate| rate.ours), of(|rate| rate.raw));
+                let ratio = median(&of(|rate| rate.ours / rate.raw)).unwrap_or(f64::NAN);
                 let line = vec![
                     kind.name().to_owned(),
                     size.to_string(),
                     way.calls.callers.to_string(),
                     way.calls.rows.to_string(),
-                    middle(&rates),
+                    middle(&made),
                     format!("≥ {}", way.per_second_min),
+                    middle(&raw),
                     format!("{ratio:.2}"),
                 ];
                 let json = json!({
                     "database": kind.name(), "schedules": size, "callers": way.calls.callers,
-                    "rows_per_call": way.calls.rows, "made_per_s": both(&rates), "limit_min": way.per_second_min,
-                    "ratio": ratio,
+                    "rows_per_call": way.calls.rows, "made_per_s": both(&made), "limit_min": way.per_second_min,
+                    "by_hand_per_s": both(&raw), "ratio": ratio,
                 });
                 sheet.add(line, json);
                 sheet.show_last();
@@ -61,13 +72,16 @@ pub(crate) async fn measure(options: &Options) -> Result<Sheet, Failure> {
     Ok(sheet)
 }
 
-/// Schedules made per second in a new database.
-async fn once(kind: Kind, workload: Workload, calls: Calls) -> Result<f64, Failure> {
-    let spent = match kind {
+/// Makes them in a new database, and then the same rows by hand in another.
+async fn once(kind: Kind, workload: Workload, calls: Calls) -> Result<Rate, Failure> {
+    let (spent, raw) = match kind {
         Kind::Sqlite => {
             let folder = tempfile::tempdir()?;
-            let store = Arc::new(Sqlite::open(&folder.path().join("register.db"), Access::Serve)?);
-            ours::create_by(&store, workload, calls).await?
+            let (made, again) = (folder.path().join("register.db"), folder.path().join("again.db"));
+            let store = Arc::new(Sqlite::open(&made, Access::Serve)?);
+            let spent = ours::create_by(&store, workload, calls).await?;
+            drop(store);
+            (spent, making::sqlite(&made, &again, calls.rows)?)
         }
         Kind::Postgres => {
             let server = Server::find().await?;
@@ -75,9 +89,10 @@ async fn once(kind: Kind, workload: Workload, calls: Calls) -> Result<f64, Failu
             let store = Arc::new(Postgres::open(PostgresSettings::new(&database.url)).await?);
             let spent = ours::create_by(&store, workload, calls).await?;
             drop(store);
+            let raw = making::postgres(&mut database.connect().await?, calls.rows).await?;
             server.remove("register").await?;
-            spent
+            (spent, raw)
         }
     };
-    Ok(f64::from(workload.schedules) / spent.as_secs_f64())
+    Ok(Rate { ours: f64::from(workload.schedules) / spent.as_secs_f64(), raw })
 }

@@ -28,7 +28,7 @@ pub(crate) struct Beside {
     pub(crate) last: f64,
 }
 
-/// How many schedules its herd has.
+/// How many schedules its herd has, and how many of it tick each second.
 pub(crate) const HERD: u32 = 10_000;
 
 /// The peer that keeps nothing and starts a herd soonest.
@@ -44,15 +44,44 @@ impl Beside {
 
 /// Lets it start one herd, as installed by the words of a command line.
 pub(crate) async fn beside(words: &[String]) -> Result<Beside, Failure> {
-    let more = ["--peers", SOONEST, "--parts", "herd", "--repeats", "1"].map(str::to_owned);
-    let options = Options::read(&[words, &more].concat())?;
-    let peer = options.peers().next().ok_or("there is no such peer")?;
-    match story::tell(options::Part::Herd, peer, &options).await? {
+    match soonest(words, options::Part::Herd, 0).await? {
         Some(story::Told::Herd { first, middle, last, not_run: 0, doubled: 0, .. }) => {
             Ok(Beside { first, middle, last })
         }
         other => Err(format!("{SOONEST} did not start its herd: {other:?}").into()),
     }
+}
+
+/// What it comes to when as many schedules tick each second, for so many seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SteadyBeside {
+    pub(crate) started: i64,
+    pub(crate) missing: i64,
+    /// In milliseconds.
+    pub(crate) p99: f64,
+}
+
+/// Lets it tick for so many seconds.
+pub(crate) async fn steady_beside(words: &[String], seconds: u32) -> Result<SteadyBeside, Failure> {
+    match soonest(words, options::Part::Steady, seconds).await? {
+        Some(story::Told::Steady { schedules, seconds, missing, p99 }) => {
+            let started = i64::from(schedules) * i64::from(seconds) - missing;
+            Ok(SteadyBeside { started, missing, p99 })
+        }
+        other => Err(format!("{SOONEST} did not tick: {other:?}").into()),
+    }
+}
+
+/// Lets it go through one story.
+async fn soonest(
+    words: &[String],
+    part: options::Part,
+    seconds: u32,
+) -> Result<Option<story::Told>, Failure> {
+    let more = ["--peers", SOONEST, "--repeats", "1", "--seconds", &seconds.to_string()].map(str::to_owned);
+    let options = Options::read(&[words, &more].concat())?;
+    let peer = options.peers().next().ok_or("there is no such peer")?;
+    story::tell(part, peer, &options).await
 }
 
 /// Runs what the command line asks for.

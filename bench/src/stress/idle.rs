@@ -1,4 +1,4 @@
-//! Idle: very many schedules that are far from due. What do they cost while nothing happens?
+//! Idle: very many schedules that are far from due. What do they cost while nothing happens, beside a server that has none?
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,16 +24,42 @@ const WATCHED: Duration = Duration::from_secs(30);
 
 const MIB: f64 = (1 << 20) as f64;
 
-pub(super) const HEAD: &[&str] =
-    &["database", "schedules", "ready s", "limit", "memory MiB", "limit", "CPU %", "limit"];
+pub(super) const HEAD: &[&str] = &[
+    "database",
+    "schedules",
+    "ready s",
+    "limit",
+    "to none",
+    "memory MiB",
+    "limit",
+    "to none",
+    "CPU %",
+    "limit",
+];
 
-/// Serves so many schedules and watches the server.
+/// What a server comes to while nothing happens.
+#[derive(Clone, Copy)]
+struct Watched {
+    ready_s: f64,
+    memory_mib: f64,
+    cpu: f64,
+}
+
+/// Serves no schedule and then so many, and watches the server.
 pub(super) async fn measure(
     program: &Path,
     kind: Kind,
     schedules: u32,
     sheet: &mut Sheet,
 ) -> Result<(), Failure> {
+    let none = serve(program, kind, 0).await?;
+    tell(kind, 0, none, none, sheet);
+    let some = serve(program, kind, schedules).await?;
+    tell(kind, schedules, some, none, sheet);
+    Ok(())
+}
+
+async fn serve(program: &Path, kind: Kind, schedules: u32) -> Result<Watched, Failure> {
     match kind {
         Kind::Sqlite => {
             let home = Home::sqlite(program)?;
@@ -41,7 +67,7 @@ pub(super) async fn measure(
             fill(&store, schedules, |_| cron(FAR)).await?;
             seal(&store).await?;
             drop(store);
-            watch(&home, schedules, sheet)
+            watch(&home)
         }
         Kind::Postgres => {
             let server = Server::find().await?;
@@ -51,8 +77,9 @@ pub(super) async fn measure(
             seal(&store).await?;
             drop(store);
             database.connect().await?.batch_execute("VACUUM ANALYZE").await?;
-            watch(&Home::postgres(program, &database.url)?, schedules, sheet)?;
-            server.remove("idle").await
+            let watched = watch(&Home::postgres(program, &database.url)?)?;
+            server.remove("idle").await?;
+            Ok(watched)
         }
     }
 }
@@ -63,27 +90,37 @@ async fn seal<S: Store>(store: &S) -> Result<(), Failure> {
     Ok(())
 }
 
-fn watch(home: &Home, schedules: u32, sheet: &mut Sheet) -> Result<(), Failure> {
+fn watch(home: &Home) -> Result<Watched, Failure> {
     let serving = home.serve(&[])?;
     std::thread::sleep(REST);
-    let (cpu, memory) = (share(&serving), serving.memory() as f64 / MIB);
+    let (cpu, memory_mib) = (share(&serving), serving.memory() as f64 / MIB);
+    let watched = Watched { ready_s: serving.ready_s, memory_mib, cpu };
+    serving.stop()?;
+    Ok(watched)
+}
+
+fn tell(kind: Kind, schedules: u32, watched: Watched, none: Watched, sheet: &mut Sheet) {
+    let Watched { ready_s, memory_mib, cpu } = watched;
+    let (ready_ratio, memory_ratio) = (ready_s / none.ready_s, memory_mib / none.memory_mib);
     let line = vec![
-        home.database().to_owned(),
+        kind.name().to_owned(),
         schedules.to_string(),
-        format!("{:.2}", serving.ready_s),
+        format!("{ready_s:.2}"),
         "≤ 0.8".to_owned(),
-        format!("{memory:.0}"),
+        format!("{ready_ratio:.2}"),
+        format!("{memory_mib:.0}"),
         "≤ 143".to_owned(),
+        format!("{memory_ratio:.2}"),
         format!("{:.2}", cpu * 100.0),
         "≤ 1".to_owned(),
     ];
     let json = json!({
-        "database": home.database(), "schedules": schedules, "ready_s": serving.ready_s, "ready_s_limit": 0.8,
-        "memory_mib": memory, "memory_mb_limit": 150, "cpu_percent": cpu * 100.0, "cpu_percent_limit": 1,
+        "database": kind.name(), "schedules": schedules, "ready_s": ready_s, "ready_s_limit": 0.8,
+        "ready_to_none": ready_ratio, "memory_mib": memory_mib, "memory_mb_limit": 150,
+        "memory_to_none": memory_ratio, "cpu_percent": cpu * 100.0, "cpu_percent_limit": 1,
     });
     sheet.add(line, json);
     sheet.show_last();
-    serving.stop()
 }
 
 /// How much of one core the server computes.

@@ -308,6 +308,7 @@ mod tests {
             attempt: 1,
             trace: None,
             token: None,
+            answer_by: Timestamp::MAX,
         })
     }
 

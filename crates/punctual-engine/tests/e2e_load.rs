@@ -40,6 +40,7 @@ fn launch(number: i64, argv: &[&str]) -> Launch {
         attempt: 1,
         trace: None,
         token: None,
+        answer_by: jiff::Timestamp::MAX,
     };
     let (_, cancel) = Cancel::pair();
     Launch {

@@ -95,6 +95,7 @@ impl Stage {
             attempt: 2,
             trace: TRACE.parse().ok(),
             token: None,
+            answer_by: Timestamp::MAX,
         }
     }
 

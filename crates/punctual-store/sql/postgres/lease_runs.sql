@@ -11,4 +11,4 @@ UPDATE runs r SET status = 'running', started_at = $4::bigint, look_at = $5::big
 FROM d
 WHERE r.key = d.key
 RETURNING r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt,
-    r.traceparent, r.token
+    r.traceparent, r.token, r.look_at

@@ -29,5 +29,5 @@ UPDATE runs r SET fence = $1::bigint
 FROM d
 WHERE r.key = d.key
 RETURNING r.key, r.schedule, r.org, r.version, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt, r.traceparent,
-    r.token, d.fence,
+    r.token, r.look_at, d.fence,
     r.status = 'running' AND r.token IS NOT NULL AND r.executor_run_id IS NOT NULL

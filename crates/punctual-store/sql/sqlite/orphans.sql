@@ -1,6 +1,6 @@
 -- Runs in flight of nodes that are gone.
 SELECT r.key, r.schedule, r.org, r.origin, r.nonce, r.scheduled_for, r.fire_at, r.attempt, r.version, r.traceparent, r.token,
-       r.fence,
+       r.look_at, r.fence,
        r.status = 'running' AND r.token IS NOT NULL AND r.executor_run_id IS NOT NULL
 FROM runs AS r INDEXED BY runs_busy
 LEFT JOIN nodes AS n ON n.fence = r.fence

@@ -14,7 +14,7 @@ use super::data::Data;
 use super::life::Ending;
 use super::table::{BreakerRecord, Kept, MessageRecord, RunRecord};
 use super::world::minute_of;
-use crate::stored::{Letter, floats_on, letter_of, wait_look_at};
+use crate::stored::{Letter, answer_by, floats_on, letter_of, wait_look_at};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
     Footing, Illegible, Launchable, Report, to_microsecond,
@@ -46,7 +46,7 @@ impl Data {
         let left = by_org.values().filter_map(|keys| self.runs.get(keys.front()?)?.look_at).min();
         let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
         for key in chosen {
-            match self.due_row(key) {
+            match self.due_row(key, ask.now) {
                 Ok(row) => rows.extend(row),
                 Err(error) => {
                     if !holds(Rule::OneBadRow) {
@@ -71,9 +71,10 @@ impl Data {
         state.and_then(|state| state.next_tick).is_some_and(|next| next <= now)
     }
 
-    fn due_row(&self, key: RunKey) -> Result<Option<DueRow>, Error> {
+    fn due_row(&self, key: RunKey, now: Timestamp) -> Result<Option<DueRow>, Error> {
         let Some(run) = self.runs.get(&key) else { return Ok(None) };
-        let launch = self.launchable(key, run.attempt + 1)?;
+        let mut launch = self.launchable(key, run.attempt + 1)?;
+        launch.answer_by = answer_by(&launch.definition, now);
         let due = Due {
             run: key,
             schedule: run.schedule,
@@ -110,6 +111,7 @@ impl Data {
             attempt,
             trace: run.trace,
             token: run.token.clone(),
+            answer_by: run.look_at.unwrap_or(Timestamp::MAX),
         };
         Ok(launch.carrying(run.payload.clone()))
     }

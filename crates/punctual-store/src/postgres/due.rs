@@ -15,7 +15,7 @@ use super::plan::{Bounds, named, read_reason};
 use super::world::Member;
 use super::{Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::{read_trace, read_wait};
+use crate::stored::{answer_by, read_trace, read_wait};
 use crate::{Ask, DueBatch, DueRow, Error, Expired, Illegible, Launchable};
 
 /// A row as it was read.
@@ -28,6 +28,8 @@ struct Found {
     due: Result<Due, Error>,
     nonce: String,
     trace: Option<Trace>,
+    /// When it was read.
+    now: Timestamp,
 }
 
 impl Postgres {
@@ -132,6 +134,7 @@ impl Found {
             None => return Err(illegible(Error::corrupt("its version is gone"))),
         };
         let due = self.due.map_err(illegible)?;
+        let answer_by = answer_by(&definition, self.now);
         let launch = Launchable {
             run: self.run,
             schedule: self.schedule,
@@ -144,6 +147,7 @@ impl Found {
             attempt: due.attempt,
             trace: self.trace,
             token: None,
+            answer_by,
         };
         Ok(DueRow { due, launch })
     }
@@ -159,6 +163,7 @@ fn read_found(row: &Row, status: RunStatus, now: Timestamp) -> Result<Found, Err
         due: read_due_row(row, status, now),
         nonce: col(row, 5)?,
         trace: read_trace(col(row, 20)?),
+        now,
     })
 }
 

@@ -68,7 +68,7 @@ impl Postgres {
         let rows = tx.rows(sql!("take_over"), &[&fence.0, &limit, &FLYING.to_vec()]).await?;
         let mut held = HashMap::new();
         for row in &rows {
-            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 11)?), col::<bool>(row, 12)?));
+            held.insert(RunKey(col(row, 0)?), (Fence(col(row, 12)?), col::<bool>(row, 13)?));
         }
         let orphan = |launch: Launchable| {
             let (held_by, is_taken) = *held.get(&launch.run)?;
@@ -99,6 +99,7 @@ impl Postgres {
                 attempt: u32::try_from(col::<i64>(row, 8)?).unwrap_or(u32::MAX),
                 trace: read_trace(col(row, 9)?),
                 token: col(row, 10)?,
+                answer_by: from_micros(col(row, 11)?)?,
             });
         }
         self.added(tx, launches).await

@@ -134,6 +134,9 @@ pub struct Launchable {
     pub trace: Option<Trace>,
     /// The token with which its executor may speak for this attempt; given by its admission, if its target gets one.
     pub token: Option<String>,
+    /// When it is given up, by whoever looks first, if nobody has answered for it: counted from when it was read to be admitted,
+    /// or as its row says. Nobody may launch it after that, for its next attempt may be under way.
+    pub answer_by: Timestamp,
 }
 
 impl Launchable {

@@ -12,6 +12,7 @@ use super::node::added;
 use super::plan::cut_of;
 use super::world::{Gathering, Known};
 use super::{shard_list, sheet, sql};
+use crate::stored::answer_by;
 use crate::{Ask, DueBatch, DueRow, Error, Expired, Illegible, Launchable};
 
 /// Due rows that are looked through for those of other orgs than the one that has most: so many times what is asked for,
@@ -241,6 +242,7 @@ fn judge_by(db: &Db, gathering: &mut Gathering<'_>, row: &Found, now: Timestamp)
         upstream: gathering.upstream(row.org, standing, row.scheduled_for)?,
         is_forced: row.is_forced,
     };
+    let answer_by = answer_by(&definition, now);
     let launch = Launchable {
         run: row.run,
         schedule: row.schedule,
@@ -253,6 +255,7 @@ fn judge_by(db: &Db, gathering: &mut Gathering<'_>, row: &Found, now: Timestamp)
         attempt,
         trace: row.trace,
         token: None,
+        answer_by,
     };
     Ok(DueRow { due, launch: added(db, launch)? })
 }

@@ -104,8 +104,8 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
     let found = db.rows(sql!("orphans"), query, |row| {
         Ok(Orphan {
             launch: read_launchable(db, row)?,
-            held_by: Fence(column(row, 11)?),
-            is_taken: column(row, 12)?,
+            held_by: Fence(column(row, 12)?),
+            is_taken: column(row, 13)?,
         })
     })?;
     let mut take = db.prepare(sql!("take_over"))?;
@@ -118,7 +118,7 @@ pub(super) fn take_over(db: &Db, fence: Fence, limit: usize) -> Result<Vec<Orpha
 }
 
 /// Reads what a launch needs: key, schedule, org, origin, nonce, tick, fire time, attempt, version,
-/// trace, token.
+/// trace, token, deadline.
 pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Error> {
     let schedule = ScheduleKey(column(row, 1)?);
     // A run that was launched has to be answered for, even if its definition cannot be read any more.
@@ -135,6 +135,7 @@ pub(super) fn read_launchable(db: &Db, row: &Row<'_>) -> Result<Launchable, Erro
         attempt: column(row, 7)?,
         trace: trace(row, 9)?,
         token: column(row, 10)?,
+        answer_by: instant(row, 11)?,
     };
     added(db, launch)
 }

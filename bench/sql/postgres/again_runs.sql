@@ -1,0 +1,1 @@
+INSERT INTO again.runs SELECT * FROM runs WHERE schedule BETWEEN $1 AND $2

@@ -1,0 +1,1 @@
+INSERT OR IGNORE INTO main.orgs SELECT * FROM made.orgs
