@@ -40,6 +40,8 @@ pub(super) const HEAD: &[&str] = &[
 /// What a server comes to while nothing happens.
 #[derive(Clone, Copy)]
 struct Watched {
+    kind: Kind,
+    schedules: u32,
     ready_s: f64,
     memory_mib: f64,
     cpu: f64,
@@ -53,13 +55,14 @@ pub(super) async fn measure(
     sheet: &mut Sheet,
 ) -> Result<(), Failure> {
     let none = serve(program, kind, 0).await?;
-    tell(kind, 0, none, none, sheet);
+    tell(none, none, sheet);
     let some = serve(program, kind, schedules).await?;
-    tell(kind, schedules, some, none, sheet);
+    tell(some, none, sheet);
     Ok(())
 }
 
 async fn serve(program: &Path, kind: Kind, schedules: u32) -> Result<Watched, Failure> {
+    let watch = |home: &Home| watch(home, kind, schedules);
     match kind {
         Kind::Sqlite => {
             let home = Home::sqlite(program)?;
@@ -90,17 +93,18 @@ async fn seal<S: Store>(store: &S) -> Result<(), Failure> {
     Ok(())
 }
 
-fn watch(home: &Home) -> Result<Watched, Failure> {
+fn watch(home: &Home, kind: Kind, schedules: u32) -> Result<Watched, Failure> {
     let serving = home.serve(&[])?;
     std::thread::sleep(REST);
     let (cpu, memory_mib) = (share(&serving), serving.memory() as f64 / MIB);
-    let watched = Watched { ready_s: serving.ready_s, memory_mib, cpu };
+    let watched = Watched { kind, schedules, ready_s: serving.ready_s, memory_mib, cpu };
     serving.stop()?;
     Ok(watched)
 }
 
-fn tell(kind: Kind, schedules: u32, watched: Watched, none: Watched, sheet: &mut Sheet) {
-    let Watched { ready_s, memory_mib, cpu } = watched;
+/// Shows what a server came to beside one without schedules.
+fn tell(watched: Watched, none: Watched, sheet: &mut Sheet) {
+    let Watched { kind, schedules, ready_s, memory_mib, cpu } = watched;
     let (ready_ratio, memory_ratio) = (ready_s / none.ready_s, memory_mib / none.memory_mib);
     let line = vec![
         kind.name().to_owned(),
