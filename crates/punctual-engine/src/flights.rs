@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{Fence, RunKey};
-use punctual_store::{Attempt, Launchable};
+use punctual_store::{ANSWER_MARGIN_S, Attempt, Launchable};
 use tokio::time::Instant;
 
 use crate::brief::Brief;
@@ -32,6 +33,15 @@ const RUSH_PAUSE_MAX: u32 = 5;
 
 /// What waits for the end of a rush waits no longer than this.
 const RUSH_MAX: Duration = Duration::from_secs(1);
+
+/// How long after its time is up a run is given up that nobody has answered for.
+const ANSWER_MARGIN: SignedDuration = SignedDuration::from_secs(ANSWER_MARGIN_S);
+
+/// Whether a run that is given up then may still be launched. One that waited for its place, or whose admission or take-over was
+/// answered late, may be about to be given up by another node, which then launches its next attempt.
+fn is_in_time(answer_by: Timestamp, now: Timestamp) -> bool {
+    now < answer_by.saturating_sub(ANSWER_MARGIN / 2).unwrap_or(Timestamp::MIN)
+}
 
 /// Everything in hand.
 #[derive(Debug, Default)]
@@ -134,15 +144,22 @@ impl Flights {
         [&self.announced, &self.coming, &self.waiting].iter().any(|some| some.load(Ordering::Relaxed) > 0)
     }
 
-    /// The flights of runs that have their place now, of each that is still in hand.
-    pub(crate) fn launch(&self, runs: impl Iterator<Item = RunKey>, fence: Fence) -> Vec<Option<Flight>> {
+    /// The flights of runs that have their place now, of each that is still to be launched. One whose flight is gone was handed
+    /// over under a fence that is not this node's any more.
+    pub(crate) fn launch<'r>(
+        &self,
+        runs: impl Iterator<Item = &'r Launchable>,
+        fence: Fence,
+        now: Timestamp,
+    ) -> Vec<Option<Flight>> {
         let mut flights = self.flights();
-        let mut launch = |run: RunKey| {
-            let flight = flights.by_attempt.get_mut(&(run, fence))?;
+        let mut launch = |run: &Launchable| {
+            let flight = flights.by_attempt.get_mut(&(run.run, fence))?;
             let is_first = !std::mem::replace(&mut flight.is_launched, true);
             self.waiting.fetch_sub(usize::from(is_first), Ordering::Relaxed);
             self.launches.fetch_add(1, Ordering::Relaxed);
-            Some(flight.clone())
+            let is_wanted = flight.canceller.cancel_of().why().is_none() && is_in_time(run.answer_by, now);
+            is_wanted.then(|| flight.clone())
         };
         runs.map(&mut launch).collect()
     }
@@ -205,5 +222,17 @@ impl Flights {
 
     fn flights(&self) -> MutexGuard<'_, InHand> {
         self.flights.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_are_about_to_give_up_is_not_launched_any_more() {
+        let answer_by: Timestamp = "2026-04-03T12:30:30Z".parse().unwrap();
+        let left = |seconds: i64| is_in_time(answer_by, answer_by - SignedDuration::from_secs(seconds));
+        assert_eq!([40, 16, 15, 0, -300].map(left), [true, true, false, false, false]);
     }
 }

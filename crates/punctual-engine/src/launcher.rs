@@ -6,11 +6,11 @@ use std::sync::{Arc, MutexGuard};
 use std::task::Poll;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Action, Fence, Outcome, Room, RunKey};
 use punctual_store::fail_point::{FailPoint, pass};
-use punctual_store::{ANSWER_MARGIN_S, AttemptToken, Launchable, Report, Started};
+use punctual_store::{AttemptToken, Launchable, Report, Started};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::ReusableBoxFuture;
@@ -36,9 +36,6 @@ const TOGETHER: usize = 128;
 
 /// Runs whose launch takes longer than this do not wait for each other.
 const SLICE_TIME_MAX: Duration = Duration::from_millis(1);
-
-/// How long after its time is up a run is given up that nobody has answered for.
-const ANSWER_MARGIN: SignedDuration = SignedDuration::from_secs(ANSWER_MARGIN_S);
 
 /// Launches admitted runs, as many at once as there are places.
 pub(crate) struct Launcher<C, T> {
@@ -170,12 +167,6 @@ pub(crate) fn is_launched(action: &Action) -> bool {
     !matches!(action, Action::Queue(_))
 }
 
-/// Whether a run may still be launched. One that waited for its place, or whose admission or take-over was answered late, may be
-/// about to be given up by another node, which then launches its next attempt.
-fn is_in_time(run: &Launchable, now: Timestamp) -> bool {
-    now < run.answer_by.saturating_sub(ANSWER_MARGIN / 2).unwrap_or(Timestamp::MIN)
-}
-
 /// What the admitter has to know of a launcher.
 pub(crate) trait Doors {
     /// Whether runs that go there are this node's to launch.
@@ -228,14 +219,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
 
     /// Launches runs one after the other. Gives back those that are over; the others go on by themselves.
     async fn run_slice(self: &Arc<Self>, placed: Vec<Placed>, fence: Fence) -> Vec<Over> {
-        // One whose flight is gone was handed over under a fence that is not this node's any more.
-        let is_wanted = |flight: &Flight| flight.canceller.cancel_of().why().is_none();
-        let flights = self.flights.launch(placed.iter().map(|one| one.run.run), fence);
-        let now = self.time.now();
-        let of_now = |(one, flight): (&Placed, Option<Flight>)| {
-            flight.filter(|flight| is_wanted(flight) && is_in_time(&one.run, now))
-        };
-        let flights: Vec<Option<Flight>> = placed.iter().zip(flights).map(of_now).collect();
+        let flights = self.flights.launch(placed.iter().map(|one| &*one.run), fence, self.time.now());
         let wanted = placed.iter().zip(&flights).filter(|(_, flight)| flight.is_some());
         let mut slip = self.journal().launching(wanted.map(|(placed, _)| key_of(&placed.run)));
         let mut over = Vec::with_capacity(placed.len());
@@ -472,43 +456,28 @@ mod tests {
 
     use super::*;
 
-    fn run(action: Action) -> Launchable {
-        let timing = Timing::new("* * * * *".parse::<Cron>().unwrap(), Zone::utc());
-        let definition = Schedule::new(ScheduleId(uuid::Uuid::from_u128(1)), "one", timing, action);
-        Launchable {
-            run: RunKey(1),
-            schedule: ScheduleKey(1),
-            org: punctual_plan::OrgKey(1),
-            definition: Arc::new(definition),
-            origin: Origin::Tick,
-            nonce: String::new(),
-            scheduled_for: Timestamp::UNIX_EPOCH,
-            fire_at: Timestamp::UNIX_EPOCH,
-            attempt: 1,
-            trace: None,
-            token: None,
-            answer_by: Timestamp::MAX,
-        }
-    }
-
     #[test]
     fn where_the_journal_cannot_be_written_messages_alone_are_launched() {
         let check = |action: Action, expected: bool| {
-            let run = run(action);
+            let timing = Timing::new("* * * * *".parse::<Cron>().unwrap(), Zone::utc());
+            let definition = Schedule::new(ScheduleId(uuid::Uuid::from_u128(1)), "one", timing, action);
+            let run = Launchable {
+                run: RunKey(1),
+                schedule: ScheduleKey(1),
+                org: punctual_plan::OrgKey(1),
+                definition: Arc::new(definition),
+                origin: Origin::Tick,
+                nonce: String::new(),
+                scheduled_for: Timestamp::UNIX_EPOCH,
+                fire_at: Timestamp::UNIX_EPOCH,
+                attempt: 1,
+                trace: None,
+                token: None,
+                answer_by: Timestamp::MAX,
+            };
             assert_eq!(noted(&mut Slip::full(), &run, run.fire_at).is_ok(), expected);
         };
         check(Action::Message { message: Object::new() }, true);
         check(Action::Callback { task: "one".to_owned() }, false);
-    }
-
-    #[test]
-    fn what_others_are_about_to_give_up_is_not_launched_any_more() {
-        let answer_by: Timestamp = "2026-04-03T12:30:30Z".parse().unwrap();
-        let run = Launchable { answer_by, ..run(Action::Callback { task: "one".to_owned() }) };
-        let at = |seconds: i64| answer_by - SignedDuration::from_secs(seconds);
-        assert_eq!(
-            [40, 16, 15, 0, -300].map(|left| is_in_time(&run, at(left))),
-            [true, true, false, false, false]
-        );
     }
 }
