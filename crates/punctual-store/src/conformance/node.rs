@@ -8,7 +8,9 @@ use punctual_plan::{Fence, Outcome, RunState};
 use super::Backend;
 use super::copy::dump;
 use super::stage::{Stage, at, cron, node, seconds};
-use crate::{Alive, Attempt, Batch, Commit, Error, HANDED_BACK, Node, SHARDS, Shards, Started, Store};
+use crate::{
+    ANSWER_MARGIN_S, Alive, Attempt, Batch, Commit, Error, HANDED_BACK, Node, SHARDS, Shards, Started, Store,
+};
 
 fn share(shards: Shards) -> Vec<u16> {
     match shards {
@@ -109,6 +111,9 @@ pub async fn the_shards_of_a_node_that_left_are_taken<B: Backend>(backend: &B) {
 pub async fn only_the_runs_of_the_dead_are_taken_over<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;
     stage.create(cron("one", "1 10 * * *"), at("10:00:05")).await;
+    // Whoever launches it, now or after a take-over, knows when others give it up.
+    let given_up_at = at("11:01:00") + seconds(ANSWER_MARGIN_S);
+    assert_eq!(stage.due(at("10:01:00")).await.rows[0].launch.answer_by, given_up_at);
     let run = stage.admit(at("10:01:00")).await[0];
     let other = stage.beside(backend).await;
     assert!(other.store.take_over(other.fence, 10).await.expect("answers").is_empty(), "it lives");
@@ -116,6 +121,7 @@ pub async fn only_the_runs_of_the_dead_are_taken_over<B: Backend>(backend: &B) {
     let taken = other.store.take_over(other.fence, 10).await.expect("answers");
     assert_eq!(taken.len(), 1);
     assert_eq!((taken[0].launch.run, taken[0].launch.attempt, taken[0].held_by), (run, 1, stage.fence));
+    assert_eq!(taken[0].launch.answer_by, given_up_at);
     assert!(other.store.take_over(other.fence, 10).await.expect("answers").is_empty(), "once");
     let report = stage.report(run, Outcome::Succeeded, at("10:01:10")).await;
     assert_eq!(stage.send(vec![report], at("10:01:10")).await[0].commit, Commit::Stale, "it is fenced off");
