@@ -17,6 +17,8 @@ use crate::launch::{Cancel, Canceller, Why};
 #[derive(Clone, Debug)]
 pub(crate) struct Flight {
     pub(crate) attempt: u32,
+    /// Which hand-over it is of: a run that was taken up again under a new lease may still be on its way from the last one.
+    handed: usize,
     pub(crate) canceller: Canceller,
     /// Whether it was launched, and does not only wait for its place.
     pub(crate) is_launched: bool,
@@ -41,6 +43,11 @@ const ANSWER_MARGIN: SignedDuration = SignedDuration::from_secs(ANSWER_MARGIN_S)
 /// answered late, may be about to be given up by another node, which then launches its next attempt.
 fn is_in_time(answer_by: Timestamp, now: Timestamp) -> bool {
     now < answer_by.saturating_sub(ANSWER_MARGIN / 2).unwrap_or(Timestamp::MIN)
+}
+
+/// What tells one hand-over of a run from another: where it lies, for whoever compares holds it there.
+fn identity(run: &Launchable) -> usize {
+    std::ptr::from_ref(run).addr()
 }
 
 /// Everything in hand.
@@ -114,7 +121,8 @@ impl Flights {
         };
         let new = |run: &Arc<Launchable>| {
             let canceller = spare.pop().unwrap_or_else(|| Cancel::pair().0);
-            let flight = Flight { attempt: run.attempt, canceller, is_launched: false };
+            let (attempt, handed) = (run.attempt, identity(run));
+            let flight = Flight { attempt, handed, canceller, is_launched: false };
             ((run.run, fence), flight)
         };
         let new: Vec<_> = runs.iter().map(new).collect();
@@ -144,8 +152,8 @@ impl Flights {
         [&self.announced, &self.coming, &self.waiting].iter().any(|some| some.load(Ordering::Relaxed) > 0)
     }
 
-    /// The flights of runs that have their place now, of each that is still to be launched. One whose flight is gone was handed
-    /// over under a fence that is not this node's any more.
+    /// The flights of runs that have their place now, of each that is still to be launched. One whose flight is gone, or is of
+    /// another hand-over, was handed over under a fence that is not this node's any more.
     pub(crate) fn launch<'r>(
         &self,
         runs: impl Iterator<Item = &'r Launchable>,
@@ -155,6 +163,9 @@ impl Flights {
         let mut flights = self.flights();
         let mut launch = |run: &Launchable| {
             let flight = flights.by_attempt.get_mut(&(run.run, fence))?;
+            if flight.handed != identity(run) {
+                return None;
+            }
             let is_first = !std::mem::replace(&mut flight.is_launched, true);
             self.waiting.fetch_sub(usize::from(is_first), Ordering::Relaxed);
             self.launches.fetch_add(1, Ordering::Relaxed);
@@ -165,9 +176,18 @@ impl Flights {
     }
 
     /// Forgets launched runs.
-    pub(crate) fn remove(&self, runs: impl Iterator<Item = RunKey>, fence: Fence) {
+    pub(crate) fn remove<'r>(&self, runs: impl Iterator<Item = &'r Launchable>, fence: Fence) {
         let mut flights = self.flights();
-        let mut gone: Vec<Flight> = runs.filter_map(|run| flights.by_attempt.remove(&(run, fence))).collect();
+        let remove = |run: &Launchable| {
+            let flight = flights.by_attempt.remove(&(run.run, fence))?;
+            if flight.handed == identity(run) {
+                return Some(flight);
+            }
+            // It is of another hand-over, and goes on.
+            flights.by_attempt.insert((run.run, fence), flight);
+            None
+        };
+        let mut gone: Vec<Flight> = runs.filter_map(remove).collect();
         drop(flights);
         let waited = gone.iter().filter(|flight| !flight.is_launched).count();
         self.waiting.fetch_sub(waited, Ordering::Relaxed);
@@ -227,12 +247,52 @@ impl Flights {
 
 #[cfg(test)]
 mod tests {
+    use punctual_plan::{Action, OrgKey, Origin, Schedule, ScheduleId, ScheduleKey};
+    use punctual_time::{Cron, Timing, Zone};
+
     use super::*;
+
+    fn run() -> Arc<Launchable> {
+        let timing = Timing::new("* * * * *".parse::<Cron>().unwrap(), Zone::utc());
+        let action = Action::Callback { task: "one".to_owned() };
+        let definition = Schedule::new(ScheduleId(uuid::Uuid::from_u128(1)), "one", timing, action);
+        Arc::new(Launchable {
+            run: RunKey(1),
+            schedule: ScheduleKey(1),
+            org: OrgKey(1),
+            definition: Arc::new(definition),
+            origin: Origin::Tick,
+            nonce: String::new(),
+            scheduled_for: Timestamp::UNIX_EPOCH,
+            fire_at: Timestamp::UNIX_EPOCH,
+            attempt: 1,
+            trace: None,
+            token: None,
+            answer_by: "2026-04-03T12:30:30Z".parse().unwrap(),
+        })
+    }
 
     #[test]
     fn what_others_are_about_to_give_up_is_not_launched_any_more() {
-        let answer_by: Timestamp = "2026-04-03T12:30:30Z".parse().unwrap();
+        let answer_by = run().answer_by;
         let left = |seconds: i64| is_in_time(answer_by, answer_by - SignedDuration::from_secs(seconds));
         assert_eq!([40, 16, 15, 0, -300].map(left), [true, true, false, false, false]);
+    }
+
+    #[test]
+    fn what_was_handed_over_under_a_lost_lease_is_not_launched_with_what_was_taken_up_again() {
+        let (flights, before, again) = (Flights::default(), run(), run());
+        let launch = |run: &Arc<Launchable>| {
+            flights.launch(std::iter::once(&**run), Fence(2), Timestamp::UNIX_EPOCH)[0].is_some()
+        };
+        flights.insert_all(std::slice::from_ref(&before), Fence(1));
+        flights.cancel_all(&Why::Fenced);
+        assert!(!launch(&before), "its lease is lost");
+        flights.insert_all(std::slice::from_ref(&again), Fence(2));
+        assert!(!launch(&before), "it is another hand-over");
+        flights.remove(std::iter::once(&*before), Fence(2));
+        assert!(launch(&again), "nobody else's end concerns it");
+        flights.remove(std::iter::once(&*again), Fence(2));
+        assert!(!flights.is_any());
     }
 }

@@ -315,7 +315,7 @@ impl<C: Clock, T: Targets> Shared<C, T> {
         let (places, news): (Vec<Placed>, Vec<Option<News>>) =
             over.into_iter().map(|one| (one.placed, one.news)).unzip();
         news.into_iter().flatten().for_each(|news| self.tell(news));
-        self.flights.remove(places.iter().map(|placed| placed.run.run), fence);
+        self.flights.remove(places.iter().map(|placed| &*placed.run), fence);
         places
     }
 

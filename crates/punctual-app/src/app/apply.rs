@@ -119,6 +119,7 @@ impl App {
                 paused: paused.as_ref(),
                 declared_set: Some(&proposal.set),
                 is_first: proposal.is_first,
+                pace: self.pace,
             };
             self.create_batch(batch.iter().copied(), &arrival).await?;
             done += batch.len();

@@ -230,7 +230,7 @@ impl App {
         let now = self.now().await?;
         let open = self.store.open_rows(self.scope(), row.key).await?;
         let definition = step.definition(row).map(Arc::new);
-        let turn = Turn { row, open: &open, window: Window::at(now) };
+        let turn = Turn { row, open: &open, window: Window { now, pace: self.pace } };
         let nothing =
             || Changed { removed: Vec::new(), cancelled: Vec::new(), plan: Plan::starting(row.state.cursor) };
         let changed = step.change(row).map_or_else(nothing, |what| turn.changed(&what));

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::{Cursor, Schedule, ScheduleId, Status, Subject, When, Window, plan, plan_first};
+use punctual_plan::{Cursor, Pace, Schedule, ScheduleId, Status, Subject, When, Window, plan, plan_first};
 use punctual_store::{
     Answer, Answered, BATCH_MAX, Error, ScheduleRow, ScheduleWrite, Selector, Store, Write, Written,
 };
@@ -211,7 +211,7 @@ impl App {
 
     /// Who makes schedules, when, and what they start as.
     fn arrival<'a>(&'a self, now: Timestamp, paused: Option<&'a Status>) -> Arrival<'a> {
-        Arrival { now, by: self.actor(), paused, declared_set: None, is_first: false }
+        Arrival { now, by: self.actor(), paused, declared_set: None, is_first: false, pace: self.pace }
     }
 }
 
@@ -233,11 +233,13 @@ pub(super) struct Arrival<'a> {
     pub(super) declared_set: Option<&'a str>,
     /// Whether a tick of the present minute, or second, fires at once.
     pub(super) is_first: bool,
+    /// How far ahead it is planned.
+    pub(super) pace: Pace,
 }
 
 /// What makes a schedule, with the first window of its ticks.
 pub(super) fn creation(drafted: &declare::Schedule, arrival: &Arrival<'_>) -> ScheduleWrite {
-    let &Arrival { now, by, paused, declared_set, is_first } = arrival;
+    let &Arrival { now, by, paused, declared_set, is_first, pace } = arrival;
     let definition = Arc::new(counted_from(drafted, now));
     let status = match drafted.enabled {
         true => paused.cloned().unwrap_or_default(),
@@ -245,7 +247,7 @@ pub(super) fn creation(drafted: &declare::Schedule, arrival: &Arrival<'_>) -> Sc
     };
     let subject = Subject::of(&definition, Cursor::starting(now)).filter(|_| status.is_active());
     let first = if is_first { plan_first } else { plan };
-    let plan = subject.map(|subject| first(&subject, Window::at(now)));
+    let plan = subject.map(|subject| first(&subject, Window { now, pace }));
     let note = format!("created with `{}`", definition.spec);
     let declared_set = declared_set.map(str::to_owned);
     let write = Write::Create { definition, status, plan, declared_set };

@@ -34,7 +34,7 @@ mod workflow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_plan::Trace;
+use punctual_plan::{Pace, Trace};
 use punctual_store::{
     Access, AnyStore, Error, INSTALLATION, NodeRow, ScheduleFilter, ScheduleRow, ScheduleWrite, Scope,
     Selector, Store, Written, to_microsecond,
@@ -83,6 +83,8 @@ pub struct App {
     door: Door,
     /// The trace of whoever asks.
     trace: Option<Trace>,
+    /// How far ahead a change plans.
+    pace: Pace,
 }
 
 /// How people come to the ledger.
@@ -134,7 +136,7 @@ impl App {
 
     /// The same within a scope that is known already.
     pub fn on(store: Arc<AnyStore>, scope: Scope, identity: Identity) -> Self {
-        Self { store, scope, identity, door: Door::default(), trace: None }
+        Self { store, scope, identity, door: Door::default(), trace: None, pace: Pace::default() }
     }
 
     /// The same for those who come through another door.
@@ -153,7 +155,13 @@ impl App {
     #[must_use]
     pub fn with_settings(mut self, settings: &Settings) -> Self {
         self.door.defaults = Some(settings.defaults());
-        self
+        self.planning_by(settings.pace())
+    }
+
+    /// Lets changes plan as far ahead as those who run the schedules.
+    #[must_use]
+    pub fn planning_by(self, pace: Pace) -> Self {
+        Self { pace, ..self }
     }
 
     /// How people come here.

@@ -89,6 +89,7 @@ macro_rules! behaviours {
                 the_second_planner_to_commit_creates_no_run,
                 a_plan_of_an_older_version_is_stale,
                 a_plan_of_a_paused_schedule_is_stale,
+                a_plan_of_a_spent_schedule_is_stale,
                 a_long_outage_leaves_ranges_up_to_the_cursor,
                 a_stale_plan_writes_no_range,
                 a_slept_through_row_is_closed_with_its_event,

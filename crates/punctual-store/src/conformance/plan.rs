@@ -86,6 +86,21 @@ pub async fn a_plan_of_a_paused_schedule_is_stale<B: Backend>(backend: &B) {
     assert!(stage.plans(at("11:00:00")).await.is_empty(), "a paused schedule is not plannable");
 }
 
+/// A plan that was made before the last run of its schedule started arms nothing beyond it.
+pub async fn a_plan_of_a_spent_schedule_is_stale<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "*/20 * * * * *").timing(|timing| {
+        timing.bounds.max_runs = Some(1);
+        timing.bounds.start_at = Some(at("10:01:00"));
+    });
+    stage.create(schedule, at("10:00:05")).await;
+    let plans = stage.plans(at("10:00:50")).await;
+    assert!(!plans[0].plan.entries.is_empty(), "there is more to come");
+    assert_eq!(stage.admit(at("10:01:00")).await.len(), 1);
+    assert_eq!(stage.commit(plans, at("10:01:00")).await, [Commit::Stale]);
+    assert_eq!(stage.runs("one").await.len(), 1);
+}
+
 /// An outage of many ticks is a range, and the ledger is whole with it.
 pub async fn a_long_outage_leaves_ranges_up_to_the_cursor<B: Backend>(backend: &B) {
     let stage = Stage::open(backend).await;

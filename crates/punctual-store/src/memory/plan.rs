@@ -132,6 +132,7 @@ impl Data {
             (state.version == commit.definition.version || !holds(Rule::VersionGuard))
                 && (state.cursor == commit.from || !holds(Rule::CursorGuard))
                 && (state.status.is_active() || !holds(Rule::ActiveGuard))
+                && !state.is_spent()
         });
         if !is_living || !is_present {
             return Commit::Stale;
