@@ -26,7 +26,6 @@ impl People {
     /// People of the story's org.
     pub(crate) fn new(hub: &Arc<Hub>, rhythm: Rhythm) -> Self {
         let app = App::on(Arc::clone(&hub.store), Scope::org(hub.org), Identity::default());
-        let app = app.planning_by(rhythm.pace);
         Self { hub: Arc::clone(hub), app, rhythm, wishes: 0 }
     }
 
