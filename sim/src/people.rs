@@ -25,7 +25,8 @@ pub(crate) struct People {
 impl People {
     /// People of the story's org.
     pub(crate) fn new(hub: &Arc<Hub>, rhythm: Rhythm) -> Self {
-        let app = App::on(Arc::clone(&hub.store), Scope::org(hub.org), Identity::default());
+        let app = App::on(Arc::clone(&hub.store), Scope::org(hub.org), Identity::default())
+            .planning_by(rhythm.pace);
         Self { hub: Arc::clone(hub), app, rhythm, wishes: 0 }
     }
 

@@ -249,6 +249,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             stopped = self.launcher.in_flight(),
             "the lease was lost: what runs here does not count any more"
         );
+        // Nothing is done under a new lease by a time that was heard under the old one.
+        self.time.ask(&*self.store).await?;
         let node = self.settings.node(self.time.now());
         self.id.clone_from(&node.id);
         let fence = self.membership.join_again(&*self.store, &self.time, node).await?;

@@ -16,6 +16,19 @@ const NOTABLE: SignedDuration = SignedDuration::from_millis(500);
 /// A question that took longer than this does not tell whether the clocks are one.
 const SAME_WITHIN: SignedDuration = SignedDuration::from_millis(20);
 
+/// An answer that took longer than this may be old: the node stood still, or the line did. What was known before counts
+/// for more, as long as the answer does not contradict it.
+const SLOW: SignedDuration = NOTABLE;
+
+/// How often the database is asked by a node that knows nothing yet, until an answer is quick.
+const ASKS_MAX: usize = 3;
+
+/// What is known wears off by one part of so many: no clock that is worth its name gains more on another one.
+const WEAR: i64 = 1_000;
+
+/// Nothing is known yet.
+const NEVER: i64 = i64::MIN;
+
 /// The present by the clock that decides. It goes by the node's clock that is never set, from what the database said
 /// last: a wall that somebody sets, here, moves no tick.
 #[derive(Debug)]
@@ -23,13 +36,22 @@ pub(crate) struct Time<C> {
     clock: Arc<C>,
     /// What the database's clock is ahead of the node's uptime, in microseconds.
     ahead_us: AtomicI64,
+    /// By the node's uptime, when that was known.
+    known_us: AtomicI64,
+}
+
+/// A question to the database's clock, by both clocks of the node.
+#[derive(Clone, Copy, Debug)]
+struct Question {
+    wall: Timestamp,
+    uptime_us: i64,
 }
 
 impl<C: Clock> Time<C> {
     pub(crate) fn new(clock: Arc<C>) -> Self {
-        let time = Self { clock, ahead_us: AtomicI64::new(0) };
-        time.set(time.clock.now());
-        time
+        let (now, uptime_us) = (clock.now(), uptime_us(&*clock));
+        let ahead_us = AtomicI64::new(now.as_microsecond().saturating_sub(uptime_us));
+        Self { clock, ahead_us, known_us: AtomicI64::new(NEVER) }
     }
 
     /// The present, never ahead of the database's clock.
@@ -49,30 +71,66 @@ impl<C: Clock> Time<C> {
 
     /// Asks the database for its time; gives back by how much the present has moved with the answer.
     pub(crate) async fn ask<S: Store>(&self, store: &S) -> Result<SignedDuration, Error> {
-        let asked = self.clock.now();
-        let database = store.now().await?;
         let believed = self.now();
-        self.heard(database, asked, self.clock.now());
-        Ok(self.now().duration_since(believed))
+        let since = self.uptime_us();
+        for _ in 0..ASKS_MAX {
+            let knew = self.known_us.load(Ordering::Relaxed) != NEVER;
+            let asked = self.question();
+            let database = store.now().await?;
+            let answered = self.question();
+            self.heard(database, asked, answered);
+            if knew || took(asked, answered) <= SLOW {
+                break;
+            }
+        }
+        let passed = SignedDuration::from_micros(self.uptime_us().saturating_sub(since));
+        Ok(self.now().duration_since(believed) - passed)
     }
 
     /// Takes over what the database's clock showed between two moments of the node's.
-    fn heard(&self, database: Timestamp, asked: Timestamp, answered: Timestamp) {
+    fn heard(&self, database: Timestamp, asked: Question, answered: Question) {
         // A quick answer between question and reply is the same clock. Otherwise it was given at the latest when it
         // arrived, so this is never ahead of the database: nothing is admitted early.
-        let is_quick = answered.duration_since(asked) <= SAME_WITHIN;
-        let is_same = is_quick && asked <= database && database <= answered;
-        self.set(if is_same || !holds(Rule::DatabaseClock) { answered } else { database });
+        let is_quick = answered.wall.duration_since(asked.wall) <= SAME_WITHIN;
+        let is_same = is_quick && asked.wall <= database && database <= answered.wall;
+        if is_same || !holds(Rule::DatabaseClock) {
+            return self.set(answered.wall.as_microsecond() - answered.uptime_us, answered);
+        }
+        let least = database.as_microsecond().saturating_sub(answered.uptime_us);
+        let most = database.as_microsecond().saturating_sub(asked.uptime_us);
+        let kept = self.worn(answered).filter(|_| took(asked, answered) > SLOW);
+        self.set(kept.filter(|kept| (least..=most).contains(kept)).unwrap_or(least), answered);
     }
 
-    /// It is this late now.
-    fn set(&self, now: Timestamp) {
-        self.ahead_us.store(now.as_microsecond().saturating_sub(self.uptime_us()), Ordering::Relaxed);
+    /// What was known before, as far as it can still be relied on.
+    fn worn(&self, now: Question) -> Option<i64> {
+        let known_us = self.known_us.load(Ordering::Relaxed);
+        let wear = now.uptime_us.saturating_sub(known_us) / WEAR;
+        (known_us != NEVER).then(|| self.ahead_us.load(Ordering::Relaxed).saturating_sub(wear))
+    }
+
+    /// The database's clock is so far ahead of the node's uptime.
+    fn set(&self, ahead_us: i64, known: Question) {
+        self.ahead_us.store(ahead_us, Ordering::Relaxed);
+        self.known_us.store(known.uptime_us, Ordering::Relaxed);
+    }
+
+    fn question(&self) -> Question {
+        Question { wall: self.clock.now(), uptime_us: self.uptime_us() }
     }
 
     fn uptime_us(&self) -> i64 {
-        i64::try_from(self.clock.uptime().as_micros()).unwrap_or(i64::MAX)
+        uptime_us(&*self.clock)
     }
+}
+
+fn uptime_us<C: Clock>(clock: &C) -> i64 {
+    i64::try_from(clock.uptime().as_micros()).unwrap_or(i64::MAX)
+}
+
+/// How long an answer took.
+fn took(asked: Question, answered: Question) -> SignedDuration {
+    SignedDuration::from_micros(answered.uptime_us.saturating_sub(asked.uptime_us))
 }
 
 /// What has happened to the node's clocks between two looks.
@@ -133,18 +191,46 @@ mod tests {
     async fn the_present_is_never_ahead_of_the_database() {
         let clock = Arc::new(VirtualClock::at("2026-01-01T10:00:00Z".parse().unwrap()));
         let time = Time::new(Arc::clone(&clock));
-        let asked = clock.now();
+        let asked = time.question();
         tokio::time::advance(Duration::from_millis(10)).await;
-        let answered = clock.now();
+        let answered = time.question();
         let ms = SignedDuration::from_millis;
-        for (database, ahead) in
-            [(asked + ms(4), ms(0)), (asked + ms(2_000), ms(1_990)), (asked - ms(2_000), ms(-2_010))]
-        {
+        for (database, ahead) in [
+            (asked.wall + ms(4), ms(0)),
+            (asked.wall + ms(2_000), ms(1_990)),
+            (asked.wall - ms(2_000), ms(-2_010)),
+        ] {
             time.heard(database, asked, answered);
             assert_eq!(time.now().duration_since(clock.now()), ahead, "{database}");
         }
         // A clock that is 200 ms ahead is not taken for the database's because the answer was slow.
-        time.heard(answered - ms(200), answered - ms(300), answered);
+        tokio::time::advance(Duration::from_millis(300)).await;
+        time.heard(clock.now() - ms(200), answered, time.question());
         assert_eq!(time.ahead(), ms(-200));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_was_long_on_its_way_does_not_set_the_present_back() {
+        let clock = Arc::new(VirtualClock::at("2026-01-01T10:00:00Z".parse().unwrap()));
+        let time = Time::new(Arc::clone(&clock));
+        let secs = SignedDuration::from_secs;
+        time.heard(clock.now() + secs(60), time.question(), time.question());
+        assert_eq!(time.ahead(), secs(60));
+        // The process was stopped between the answer and its arrival.
+        let (asked, database) = (time.question(), clock.now() + secs(60));
+        tokio::time::advance(Duration::from_secs(1_000)).await;
+        time.heard(database, asked, time.question());
+        assert_eq!(time.ahead(), secs(59), "it has worn off by a thousandth, no more");
+        // The database's clock was set back meanwhile: what was known cannot be.
+        let asked = time.question();
+        tokio::time::advance(Duration::from_secs(100)).await;
+        time.heard(clock.now() - secs(300), asked, time.question());
+        assert_eq!(time.ahead(), secs(-300));
+        // The first answer of all is all there is to go by.
+        let time = Time::new(Arc::clone(&clock));
+        let (asked, database) = (time.question(), clock.now());
+        tokio::time::advance(Duration::from_secs(100)).await;
+        time.heard(database, asked, time.question());
+        assert_eq!(time.ahead(), secs(-100));
     }
 }
