@@ -191,10 +191,12 @@ impl Hub {
     /// Lets the oracle see the rows that were written since the last look. Gives back which, where the database says so.
     pub(crate) fn look(&self) -> Option<Vec<RunKey>> {
         let AnyStore::Memory(memory) = &*self.store else { return None };
+        // What the last look left open, now that everything of its commit was heard of.
+        let moment = self.moment();
+        self.state().oracle.judge_spent(moment);
         let mut touched = memory.touched();
         touched.dedup();
         if !touched.is_empty() {
-            let moment = self.moment();
             touched.iter().for_each(|key| self.show_at(moment, *key));
         }
         Some(touched)

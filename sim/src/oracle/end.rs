@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use punctual_plan::{Origin, Reason, Run, RunKey, RunStatus};
 
 use super::known::Seen;
-use super::{Grain, Moment, Oracle};
+use super::{Grain, Moment, Oracle, Spent};
 
 impl Oracle {
     /// A run came to its end.
@@ -26,6 +26,9 @@ impl Oracle {
             (RunStatus::Success, _) => {}
             (_, None) => wrong.push("1: it has no reason".to_owned()),
             _ if self.grain == Grain::Coarse => {}
+            (RunStatus::Skipped, Some(Reason::MaxRuns { max })) => {
+                self.spent.push(Spent { schedule: seen.schedule, run: run.key, max: *max });
+            }
             (RunStatus::Missed, Some(reason)) => wrong.extend(self.missed(moment, seen, reason)),
             (RunStatus::Skipped, Some(reason)) => wrong.extend(self.skipped(moment, seen, reason)),
             _ => {}
@@ -40,6 +43,20 @@ impl Oracle {
                 moment,
                 format!("{what} ({} of s{number:02}, tick {}, {status}: {said})", run.key, run.scheduled_for),
             );
+        }
+    }
+
+    /// Judges what was skipped because all runs of its schedule have been, when every start of the batch that says so was heard
+    /// of: one that a later tick of the batch has cancelled is not seen in flight.
+    pub(crate) fn judge_spent(&mut self, moment: Moment) {
+        for Spent { schedule, run, max } in std::mem::take(&mut self.spent) {
+            let Some(known) = self.schedules.get(&schedule) else { continue };
+            let (admitted, number) = (known.admitted, known.present().number);
+            if admitted < max {
+                let what =
+                    format!("1: only {admitted} of {max} runs of s{number:02} were admitted before {run}");
+                self.complain(moment, what);
+            }
         }
     }
 
@@ -75,9 +92,6 @@ impl Oracle {
                 let late = moment.db.duration_since(tick) + self.rhythm.early_max();
                 let is_in_time = late.as_secs() < *limit_s && !self.is_stepped(moment);
                 is_in_time.then(|| format!("6: it was only {} s late", late.as_secs()))
-            }
-            Reason::MaxRuns { max } => {
-                (known.admitted < *max).then(|| format!("1: only {} runs were admitted", known.admitted))
             }
             _ => None,
         }

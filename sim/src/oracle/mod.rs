@@ -72,6 +72,8 @@ pub(crate) struct Oracle {
     stepped_until: Duration,
     /// Upstream runs that ended, and who has to follow.
     to_follow: Vec<Following>,
+    /// Runs that were skipped because all runs of their schedules have been, and are not judged yet.
+    spent: Vec<Spent>,
     broken: Vec<String>,
     /// The schedule of which everything is printed, by its number.
     pub(crate) follow: Option<usize>,
@@ -85,6 +87,13 @@ pub(crate) struct Oracle {
 struct Following {
     schedule: ScheduleKey,
     upstream: RunKey,
+}
+
+/// A run that was skipped because so many of its schedule have been.
+struct Spent {
+    schedule: ScheduleKey,
+    run: RunKey,
+    max: u64,
 }
 
 impl Oracle {
@@ -105,6 +114,7 @@ impl Oracle {
             believed_max: Timestamp::MIN,
             stepped_until: Duration::ZERO,
             to_follow: Vec::new(),
+            spent: Vec::new(),
             broken: Vec::new(),
             follow: None,
             ticks: 0,
