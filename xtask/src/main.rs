@@ -44,7 +44,7 @@ const COMMANDS: &[Command] = &[
     Command { usage: "ground", help: "install what check needs from outside cargo", run: ground::command },
     Command { usage: "with-postgres -- CMD…", help: "run CMD beside a private PostgreSQL", run: ground::postgres::command },
     Command { usage: "faults [serve] [--kills N] [--database sqlite|postgres|both] [--seed S]", help: "kill -9 the program under load at every named place and at random, judging its ledger after each", run: faults::command },
-    Command { usage: "faults scenes [clock|server|standby|proxy|disk|nights|versions]…", help: "what databases, disks, lines, clocks and other versions can do to the program under load", run: faults::command },
+    Command { usage: "faults scenes [clock|server|standby|proxy|disk|page|nights|versions]…", help: "what databases, disks, lines, clocks and other versions can do to the program under load", run: faults::command },
     Command { usage: "faults store [--kills N] [--database sqlite|postgres|both]", help: "kill -9 a process under load 200 times on each database, then judge the tables", run: faults::command },
     Command { usage: "faults nodes [--nodes 2|3] [--rate 2000] [--seconds N] [--seed S]", help: "kill, stop, add and remove nodes on one PostgreSQL under load, then judge its ledger", run: faults::command },
     Command { usage: "sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] | --soak [--log FILE] [--threads N] | --eyes", help: "whole clusters in virtual time with every kind of fault, held to every promise", run: sim::command },

@@ -84,6 +84,11 @@ pub enum Error {
         /// What was found.
         what: String,
     },
+    /// The database itself cannot be read any more: a page of it is not what was written.
+    Damaged {
+        /// What it says, and while what.
+        what: String,
+    },
     /// The store was closed while work was under way.
     Closed,
 }
@@ -133,6 +138,10 @@ impl Error {
             Self::Conflict { .. } => Some("read it again and repeat the change".to_owned()),
             Self::LeaseLost => Some("the node has to join again".to_owned()),
             Self::Unanswered { .. } => Some("repeat it: a commit that happened is not done twice".to_owned()),
+            Self::Damaged { .. } => Some(
+                "stop the server, look at its disk, and go back to the last backup; `punctual db backup` makes one of a file"
+                    .to_owned(),
+            ),
             Self::Database { .. } | Self::Corrupt { .. } | Self::Closed | Self::Forbidden { .. } => None,
         }
     }
@@ -165,6 +174,7 @@ impl fmt::Display for Error {
             Self::LeaseLost => write!(f, "the node's lease is over"),
             Self::Forbidden { what } => write!(f, "this scope may not {what}"),
             Self::Corrupt { what } => write!(f, "the database holds something unexpected: {what}"),
+            Self::Damaged { what } => write!(f, "the database is damaged: {what}"),
             Self::Closed => write!(f, "the store was closed"),
         }
     }

@@ -9,6 +9,9 @@ use crate::Error;
 /// What the server or the line said, while doing something.
 pub(super) fn failed(doing: &'static str) -> impl FnOnce(tokio_postgres::Error) -> Error {
     move |error| {
+        if error.code().is_some_and(is_damage) {
+            return Error::Damaged { what: format!("{}, seen while {doing}", Said::of(error)) };
+        }
         let is_transient = match error.code() {
             None => error.is_closed() || is_io(&error),
             Some(code) => is_passing(code),
@@ -37,6 +40,11 @@ pub(super) fn is_refused_by_us(error: &tokio_postgres::Error) -> bool {
 
 fn is_io(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
+}
+
+/// Whether a page or an index is not what was written.
+fn is_damage(code: &SqlState) -> bool {
+    *code == SqlState::DATA_CORRUPTED || *code == SqlState::INDEX_CORRUPTED
 }
 
 /// Whether the same may well succeed a little later: lost races, lost connections, a server that starts or is full.

@@ -44,7 +44,7 @@ const STATEMENTS_MAX: usize = 256;
 pub(super) fn doing(what: &'static str) -> impl Fn(rusqlite::Error) -> Error {
     move |source| match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            Error::corrupt(format!("{source}, seen while {what}"))
+            Error::Damaged { what: format!("{source}, seen while {what}") }
         }
         code => Error::Database { doing: what, is_transient: is_transient(code), source: Arc::new(source) },
     }

@@ -74,7 +74,9 @@ impl Writing<'_> {
                     answers.push(Ok(Written::Schedule(schedule)));
                 }
                 // A fault of the database fails them all; nothing was committed.
-                Err(error @ (Error::Database { .. } | Error::Corrupt { .. })) => return Err(error),
+                Err(error @ (Error::Database { .. } | Error::Corrupt { .. } | Error::Damaged { .. })) => {
+                    return Err(error);
+                }
                 Err(error) => answers.push(Err(error)),
             }
         }

@@ -151,7 +151,9 @@ impl<'a> Writing<'a> {
             for one in group {
                 match self.alter(&one.write, one.text.as_ref()) {
                     // A fault of the database fails them all; nothing was committed.
-                    Err(error @ (Error::Database { .. } | Error::Corrupt { .. })) => return Err(error),
+                    Err(error @ (Error::Database { .. } | Error::Corrupt { .. } | Error::Damaged { .. })) => {
+                        return Err(error);
+                    }
                     answer => answers.push(answer),
                 }
             }

@@ -2,9 +2,11 @@
 //! Method: real files opened twice, altered by hand and with bytes overwritten.
 
 use std::io::{Seek, SeekFrom, Write as _};
+use std::path::PathBuf;
 
 use jiff::SignedDuration;
-use punctual_store::{Access, Alive, Error, RunFilter, Scope, Sqlite, Store};
+use punctual_store::{Access, Alive, Ask, Error, RunFilter, Scope, Sqlite, Store};
+use tempfile::TempDir;
 
 use crate::bench::{Bench, at};
 
@@ -51,25 +53,43 @@ async fn a_database_of_a_newer_version_is_refused_as_it_is() {
 
 #[tokio::test]
 async fn a_damaged_page_is_named_and_stops_no_process() {
+    let (path, folder) = damaged("runs").await;
+    let store = Sqlite::open(&path, Access::Visit).expect("other pages are whole");
+    let runs = store.runs(Scope::Engine, RunFilter::default(), punctual_store::Cut::first(10)).await;
+    let error = runs.expect_err("the table of runs is damaged");
+    assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("backup")), "{error}");
+    assert!(!error.is_transient());
+    drop((store, folder));
+}
+
+#[tokio::test]
+async fn a_damaged_page_is_no_definition_that_cannot_be_read() {
+    let (path, folder) = damaged("schedule_versions").await;
+    let store = Sqlite::open(&path, Access::Visit).expect("other pages are whole");
+    // Neither the schedules nor the runs are to blame: whoever was told so would pause the ones and skip the others.
+    let due = store.due(Ask::all(at("10:00:20"))).await.map(|batch| batch.unreadable.len());
+    assert!(matches!(due, Err(Error::Damaged { .. })), "{due:?}");
+    let plannable = store.plannable(Ask::all(at("10:01:00"))).await.map(|batch| batch.unreadable.len());
+    assert!(matches!(plannable, Err(Error::Damaged { .. })), "{plannable:?}");
+    drop((store, folder));
+}
+
+/// A ledger of which the first page of a table is overwritten.
+async fn damaged(table: &str) -> (PathBuf, TempDir) {
     let bench = Bench::new();
     for number in 0..200 {
         bench.create(&format!("schedule {number}"), "*/20 * * * * *", at("10:00:05")).await;
     }
     bench.execute("PRAGMA wal_checkpoint(TRUNCATE)");
     let path = bench.store.path().to_owned();
-    let root: u32 = bench.count("SELECT rootpage FROM sqlite_schema WHERE name = 'runs'");
+    let root: u32 = bench.count(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{table}'"));
     let size: u32 = bench.count("SELECT page_size FROM pragma_page_size");
     let folder = bench.closed();
     let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.seek(SeekFrom::Start(u64::from(root - 1) * u64::from(size))).unwrap();
     file.write_all(&vec![0xaa; size as usize]).unwrap();
-    drop(file);
-    let store = Sqlite::open(&path, Access::Visit).expect("other pages are whole");
-    let runs = store.runs(Scope::Engine, RunFilter::default(), punctual_store::Cut::first(10)).await;
-    let error = runs.expect_err("the table of runs is damaged");
-    assert!(matches!(error, Error::Corrupt { .. }), "{error}");
-    assert!(!error.is_transient());
-    drop((store, folder));
+    (path, folder)
 }
 
 #[tokio::test]
@@ -78,7 +98,7 @@ async fn a_file_that_is_no_database_is_refused() {
     let path = folder.path().join("ledger.db");
     std::fs::write(&path, "this is a letter, not a ledger; ".repeat(100)).unwrap();
     let refused = Sqlite::open(&path, Access::Visit).map(|_| ()).expect_err("it is a letter");
-    assert!(matches!(refused, Error::Corrupt { .. } | Error::Open { .. }), "{refused}");
+    assert!(matches!(refused, Error::Damaged { .. } | Error::Open { .. }), "{refused}");
 }
 
 #[tokio::test]

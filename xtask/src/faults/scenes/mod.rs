@@ -6,6 +6,7 @@
 mod disk;
 mod line;
 mod nights;
+mod page;
 mod server;
 mod stage;
 mod versions;
@@ -36,6 +37,7 @@ const SCENES: &[Scene] = &[
     Scene { name: "standby", says: "PostgreSQL is gone for good, and its synchronous standby takes its place", play: server::failover },
     Scene { name: "proxy", says: "lines to PostgreSQL are cut, slowed and half closed, at commits and at any time", play: line::play },
     Scene { name: "disk", says: "the disk under SQLite is full, and may only be read", play: disk::play },
+    Scene { name: "page", says: "pages of the SQLite file are overwritten while nobody serves", play: page::play },
     Scene { name: "nights", says: "nights in which the clocks change, in five zones and both directions", play: nights::play },
     Scene { name: "versions", says: "an earlier program and today's share a database, in turns and at once", play: versions::play },
 ];
@@ -76,6 +78,10 @@ mod tests {
     fn a_scene_that_is_not_there_is_refused() {
         let refused = command(&["flood".to_owned()]).expect_err("there is no such scene");
         assert_eq!(refused.what, "there is no scene `flood`");
-        assert!(refused.hint.contains("clock|server|standby|proxy|disk|nights|versions"), "{}", refused.hint);
+        assert!(
+            refused.hint.contains("clock|server|standby|proxy|disk|page|nights|versions"),
+            "{}",
+            refused.hint
+        );
     }
 }
