@@ -39,6 +39,7 @@ mod spans;
 mod start;
 mod stop;
 mod target;
+mod tend;
 mod time;
 mod tuning;
 mod wake;
