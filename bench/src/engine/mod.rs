@@ -14,7 +14,7 @@ use crate::Failure;
 use crate::report;
 use options::{Options, Part};
 
-pub(crate) use ground::{cron, fill};
+pub(crate) use ground::{cron, fill, seal};
 pub(crate) use starts::TASK;
 
 /// Runs what the command line asks for.

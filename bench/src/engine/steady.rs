@@ -11,7 +11,7 @@ use crate::options::Kind;
 use crate::peers::{self, SOONEST, SteadyBeside};
 use crate::report::{Sheet, Stopwatch, median};
 
-use super::ground::{Ground, cron, fill_at};
+use super::ground::{Ground, cron, fill_at, seal};
 use super::options::Options;
 use super::starts::{Lateness, Starts};
 
@@ -136,6 +136,7 @@ async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Fail
         Ok(timing)
     };
     fill_at(&*ground.store, size, options.pace, timing).await?;
+    seal(&*ground.store).await?;
     let ticks = if per_minute { (seconds / 60) as usize } else { seconds as usize };
     let wanted = size as usize * ticks;
     let starts = Starts::new(wanted + wanted / 10);

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use punctual_store::{Access, BATCH_MAX, Postgres, PostgresSettings, Sqlite, Store};
+use punctual_store::{Access, Postgres, PostgresSettings, Sqlite};
 use serde_json::json;
 
 use super::Kind;
 use super::program::{Home, Serving};
 use crate::Failure;
-use crate::engine::{cron, fill};
+use crate::engine::{cron, fill, seal};
 use crate::report::Sheet;
 use crate::server::Server;
 
@@ -85,12 +85,6 @@ async fn serve(program: &Path, kind: Kind, schedules: u32) -> Result<Watched, Fa
             Ok(watched)
         }
     }
-}
-
-/// Seals the events of what was made: the server would, for minutes, and that is not what is looked at.
-async fn seal<S: Store>(store: &S) -> Result<(), Failure> {
-    while store.seal_audit(BATCH_MAX).await?.iter().any(|org| org.unsealed > 0) {}
-    Ok(())
 }
 
 fn watch(home: &Home, kind: Kind, schedules: u32) -> Result<Watched, Failure> {
