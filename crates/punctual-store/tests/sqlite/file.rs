@@ -86,9 +86,9 @@ async fn damaged(table: &str) -> (PathBuf, TempDir) {
     let root: u32 = bench.count(&format!("SELECT rootpage FROM sqlite_schema WHERE name = '{table}'"));
     let size: u32 = bench.count("SELECT page_size FROM pragma_page_size");
     let folder = bench.closed();
-    let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    file.seek(SeekFrom::Start(u64::from(root - 1) * u64::from(size))).unwrap();
-    file.write_all(&vec![0xaa; size as usize]).unwrap();
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).expect("the file is there");
+    file.seek(SeekFrom::Start(u64::from(root - 1) * u64::from(size))).expect("the page is in the file");
+    file.write_all(&vec![0xaa; size as usize]).expect("it may be written");
     (path, folder)
 }
 
