@@ -70,7 +70,10 @@ impl Oracle {
                 | Reason::CaughtUp { .. }
                 | Reason::CatchUpLimit { .. }
         );
-        let is_explained = !self.is_calm(moment) || seen.tick <= known.resumed_through;
+        // Whoever has not heard that it comes finds it by a look of its own, when the next one may be due as well.
+        let is_unheard = matches!(reason, Reason::Overtaken { .. } | Reason::CaughtUp { .. })
+            && moment.db.duration_since(known.said_at) <= self.rhythm.late_max();
+        let is_explained = !self.is_calm(moment) || seen.tick <= known.resumed_through || is_unheard;
         (is_outage && !is_explained).then(|| "L1: it is missed and nothing was wrong".to_owned())
     }
 

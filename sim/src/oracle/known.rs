@@ -66,6 +66,8 @@ pub(super) struct Known {
     pub(super) reached: i64,
     /// What was paused through here is judged by the catch-up policy.
     pub(super) resumed_through: i64,
+    /// When people last said when it ticks: a node may not have heard of it for as long as it sleeps.
+    pub(super) said_at: Timestamp,
     /// Ticks that there must have been up to `counted_through`.
     pub(super) counted: u64,
     pub(super) counted_through: i64,
@@ -99,6 +101,7 @@ impl Known {
             admitted: 0,
             reached: i64::MIN,
             resumed_through: i64::MIN,
+            said_at: made,
             counted: 0,
             counted_through: after,
             decided_through: made,
@@ -120,6 +123,7 @@ impl Known {
         self.valid_after = end;
         // The ticks of a pause that an edit ends are missed for it.
         self.resumed_through = self.resumed_through.max(floor(at));
+        self.said_at = at;
     }
 
     /// Ends the span of the present version; what fired ahead of its instant belongs to it. Gives back its end.
@@ -154,6 +158,7 @@ impl Known {
         }
         if standing == Standing::Active && self.standing != Standing::Active {
             self.resumed_through = self.resumed_through.max(floor(at));
+            self.said_at = at;
         }
         self.standing = standing;
     }
