@@ -40,21 +40,32 @@ fn is_even(runs: &[&Run]) -> bool {
     steps.len() > 1 && steps[0] > SignedDuration::from_millis(200) && steps.iter().all(is_same)
 }
 
+/// The tick that is caught up after those that were missed: it fires when it is decided, whatever its jitter. One that was to
+/// fire early may be it though its instant is still to come.
+fn caught_up_at(seen: &Seen, schedule: &str) -> Option<Timestamp> {
+    let missed = seen.of(schedule).into_iter().filter(|run| run.status == "missed");
+    missed.map(|run| run.tick).max().map(|tick| tick + SignedDuration::from_secs(1))
+}
+
 /// Whether each run that was planned before the outage, and fired after it, fired as planned.
 fn is_kept(seen: &Seen, schedule: &str) -> bool {
-    let planned = seen.before.iter().filter(|run| run.schedule == schedule && run.tick > seen.restarted_at);
-    let pairs: Vec<(&Run, &Run)> = planned
+    let caught_up = caught_up_at(seen, schedule);
+    let is_planned =
+        |run: &&Run| run.schedule == schedule && run.tick > seen.restarted_at && Some(run.tick) != caught_up;
+    let pairs: Vec<(&Run, &Run)> = seen
+        .before
+        .iter()
+        .filter(is_planned)
         .filter_map(|run| Some((run, seen.of(schedule).into_iter().find(|other| other.tick == run.tick)?)))
         .collect();
     !pairs.is_empty() && pairs.iter().all(|(before, after)| before.fire_at == after.fire_at)
 }
 
-/// How far runs were moved by their jitter. The tick of the first start, and the one that is caught up after missed ones,
-/// fire when they are decided, whatever their jitter.
+/// How far runs were moved by their jitter. The tick of the first start, and the one that is caught up, fire when they are
+/// decided.
 fn moves(seen: &Seen, schedule: &str) -> Vec<SignedDuration> {
     let first = seen.of(schedule).iter().map(|run| run.tick).min();
-    let last_missed = seen.of(schedule).iter().filter(|run| run.status == "missed").map(|run| run.tick).max();
-    let caught_up = last_missed.map(|tick| tick + SignedDuration::from_secs(1));
+    let caught_up = caught_up_at(seen, schedule);
     let on_time = |run: &&Run| {
         let is_decided_late = Some(run.tick) == first || Some(run.tick) == caught_up;
         run.status == "success" && !is_decided_late && run.late().is_some_and(|late| late < READY)
