@@ -44,7 +44,7 @@ impl Beside {
 
 /// Lets it start one herd, as installed by the words of a command line.
 pub(crate) async fn beside(words: &[String]) -> Result<Beside, Failure> {
-    match soonest(words, options::Part::Herd, 0).await? {
+    match soonest(words, options::Part::Herd, &[]).await? {
         Some(story::Told::Herd { first, middle, last, not_run: 0, doubled: 0, .. }) => {
             Ok(Beside { first, middle, last })
         }
@@ -63,7 +63,7 @@ pub(crate) struct SteadyBeside {
 
 /// Lets it tick for so many seconds.
 pub(crate) async fn steady_beside(words: &[String], seconds: u32) -> Result<SteadyBeside, Failure> {
-    match soonest(words, options::Part::Steady, seconds).await? {
+    match soonest(words, options::Part::Steady, &["--seconds", &seconds.to_string()]).await? {
         Some(story::Told::Steady { schedules, seconds, missing, p99 }) => {
             let started = i64::from(schedules) * i64::from(seconds) - missing;
             Ok(SteadyBeside { started, missing, p99 })
@@ -72,14 +72,15 @@ pub(crate) async fn steady_beside(words: &[String], seconds: u32) -> Result<Stea
     }
 }
 
-/// Lets it go through one story.
+/// Lets it go through one story, which may want to know more.
 async fn soonest(
     words: &[String],
     part: options::Part,
-    seconds: u32,
+    more: &[&str],
 ) -> Result<Option<story::Told>, Failure> {
-    let more = ["--peers", SOONEST, "--repeats", "1", "--seconds", &seconds.to_string()].map(str::to_owned);
-    let options = Options::read(&[words, &more].concat())?;
+    let own = ["--peers", SOONEST, "--repeats", "1"];
+    let own: Vec<String> = own.iter().chain(more).map(|&word| word.to_owned()).collect();
+    let options = Options::read(&[words, &own].concat())?;
     let peer = options.peers().next().ok_or("there is no such peer")?;
     story::tell(part, peer, &options).await
 }
