@@ -95,7 +95,10 @@ impl Recovery<'_> {
             Some(Known::Launched) => holds(Rule::JournalIsHeard).then_some(doubt),
             Some(Known::Ended { outcome, at }) => Some(Report { outcome: outcome.clone(), at: *at, ..doubt }),
             // The journal speaks for its own node only: what another one admitted may have been launched.
-            None => (!self.journal.is_of(orphan.held_by)).then_some(doubt),
+            None => {
+                let is_own = self.journal.is_of(orphan.held_by) || !holds(Rule::OthersAreInDoubt);
+                (!is_own).then_some(doubt)
+            }
         }
     }
 }

@@ -24,5 +24,6 @@ pub(crate) fn fire_at(id: ScheduleId, timing: &Timing, jitter: Jitter, tick: Tim
     let place = u128::from(u64::from_be_bytes([a, b, c, d, e, f, g, h])) % (span + 1);
     let offset = SignedDuration::from_millis(i64::try_from(place).unwrap_or(i64::MAX)).saturating_sub(early);
     let fire_at = tick.saturating_add(offset).unwrap_or(tick);
-    timing.bounds.start_at.map_or(fire_at, |start| fire_at.max(start))
+    let start = timing.bounds.start_at.filter(|_| holds(Rule::NeverBeforeTheStart));
+    start.map_or(fire_at, |start| fire_at.max(start))
 }

@@ -8,6 +8,7 @@ use core::fmt;
 
 use serde_json::{Value, json};
 
+use crate::rule::{Rule, holds};
 use crate::stencil::{BadStencil, Mark, Stencil, ValueForm};
 use crate::{Facts, Object};
 
@@ -38,7 +39,11 @@ const SPOKEN: [&str; 2] = ["channel", "connector_id"];
 /// ```
 pub fn message_id(facts: &Facts<'_>) -> String {
     let key = facts.idempotency_key();
-    if facts.attempt > 1 { format!("{key}:{}", facts.attempt) } else { key }
+    if facts.attempt > 1 && holds(Rule::EachAttemptItsMessage) {
+        format!("{key}:{}", facts.attempt)
+    } else {
+        key
+    }
 }
 
 /// The message of a run.

@@ -17,34 +17,70 @@ named! {
         NothingEndsAhead = "nothing_ends_ahead",
         /// A window suppresses the ticks in it.
         WindowsSuppress = "windows_suppress",
+        /// A window is asked about the tick, not about the instant at which it fires.
+        WindowsAskTheTick = "windows_ask_the_tick",
         /// A second request with the same key gives the first one's run.
         OneRunPerRequest = "one_run_per_request",
         /// One row per instant, schedule, origin and nonce.
         OneRowPerTick = "one_row_per_tick",
+        /// A run that follows another is known by that one, and by nothing else.
+        FollowsByTheRun = "follows_by_the_run",
         /// Planning time is never before what was decided already.
         DecideOnce = "decide_once",
+        /// A window is planned half a window before its first tick.
+        HalfAWindowAhead = "half_a_window_ahead",
+        /// A plan reaches to the end of its window.
+        WholeWindow = "whole_window",
+        /// What jitter may fire early is planned earlier by as much.
+        EarlyJitterIsReckoned = "early_jitter_is_reckoned",
         /// A plan counts only while the cursor stands where it was made.
         CursorGuard = "cursor_guard",
+        /// A range is written with the cursor, or not at all.
+        RangesWithTheCursor = "ranges_with_the_cursor",
         /// A plan counts only under the version that it was made of.
         VersionGuard = "version_guard",
         /// A plan counts only while the schedule is active.
         ActiveGuard = "active_guard",
         /// A tick fires between the midpoints to its neighbours.
         BetweenMidpoints = "between_midpoints",
+        /// Nothing is to fire before it was planned.
+        NeverBeforeItsPlan = "never_before_its_plan",
+        /// Nothing is to fire before its schedule starts.
+        NeverBeforeTheStart = "never_before_the_start",
+        /// A tick of the minute in which its schedule is made fires at once.
+        FirstStartAtOnce = "first_start_at_once",
         /// What was let fire late is never caught up again.
         CatchUpOnce = "catch_up_once",
+        /// A late row that fires does so at the decision.
+        LateAtTheDecision = "late_at_the_decision",
         /// Late rows and the unplanned stretch are one decision.
         CatchUpAsOne = "catch_up_as_one",
         /// A late row that does not fire ends with its stretch.
         LateRowsEnd = "late_rows_end",
         /// Many equal non-fires are ranges with exact counts.
         ExactRanges = "exact_ranges",
+        /// Lateness counts from the instant at which a tick was to fire.
+        LatenessFromFireAt = "lateness_from_fire_at",
+        /// What a later tick has overtaken does not fire any more.
+        OvertakenIsMissed = "overtaken_is_missed",
+        /// Only what is armed was slept through, not what waits.
+        OnlyArmedIsLate = "only_armed_is_late",
         /// What is late within the grace period is not missed.
         Grace = "grace",
         /// A change removes the rows that are still to come.
         ChangeRemoves = "change_removes",
         /// A change ends the rows that have come.
         ChangeEnds = "change_ends",
+        /// A change raises the version.
+        ChangeRaisesTheVersion = "change_raises_the_version",
+        /// A change plans the first window of what comes after it.
+        ChangePlans = "change_plans",
+        /// A schedule that fails too often leaves `active`.
+        TooManyFailuresDisable = "too_many_failures_disable",
+        /// A schedule that cannot be read any more leaves `active`.
+        UnreadableIsPaused = "unreadable_is_paused",
+        /// A schedule without further ticks leaves `active`.
+        TheLastTickEndsIt = "the_last_tick_ends_it",
         /// Leaving `active` cancels pending retries.
         LeavingCancelsRetries = "leaving_cancels_retries",
         /// A tick that fired early belongs to the version that fired it.
@@ -63,6 +99,10 @@ named! {
         LaneClaim = "lane_claim",
         /// At most one run per guard key, by a claim.
         GuardClaim = "guard_claim",
+        /// The claims of a start are taken together, or none of them.
+        ClaimsTogether = "claims_together",
+        /// An end frees what the run held.
+        EndsFreeClaims = "ends_free_claims",
         /// A run in flight is met by the overlap policy.
         OverlapPolicy = "overlap_policy",
         /// A row is admitted only while it is open and at the attempt that was judged.
@@ -71,6 +111,12 @@ named! {
         NeverEarly = "never_early",
         /// What could not start in time is skipped.
         StartDeadline = "start_deadline",
+        /// What waits too long ends.
+        WaitsEnd = "waits_end",
+        /// Only so many runs wait behind one.
+        QueuesAreBounded = "queues_are_bounded",
+        /// Where ticks do not wait for each other, a run that is to be tried again keeps nobody from starting.
+        RetriesAreNotInTheWay = "retries_are_not_in_the_way",
         /// Only what is admitted in a committed transaction is launched.
         LaunchAfterCommit = "launch_after_commit",
         /// Nothing is launched without a certain lease.
@@ -81,6 +127,8 @@ named! {
         JournalBeforeLaunch = "journal_before_launch",
         /// What is in the journal is in doubt after a restart, not launched again as the same attempt.
         JournalIsHeard = "journal_is_heard",
+        /// The journal speaks for its own node: what another one admitted is in doubt.
+        OthersAreInDoubt = "others_are_in_doubt",
         /// A run in doubt is given up where it may be delivered at most once.
         AtMostOnce = "at_most_once",
         /// A report counts only under the fence that the run carries.
@@ -101,12 +149,16 @@ named! {
         ChainWithTheEnd = "chain_with_the_end",
         /// Retention leaves digests with exact counts.
         DigestsCount = "digests_count",
+        /// Retention keeps failures for a time of their own.
+        FailuresStayLonger = "failures_stay_longer",
         /// The audit log is sealed in its order.
         SealInOrder = "seal_in_order",
         /// A schedule whose runs are used up plans nothing more.
         SpentPlansNothing = "spent_plans_nothing",
         /// The last run of a schedule takes away what is armed beyond it.
         SpentDisarms = "spent_disarms",
+        /// The last run of a schedule ends its account.
+        SpentEndsTheAccount = "spent_ends_the_account",
         /// Making a schedule arms its first window.
         FirstWindow = "first_window",
         /// The ticks of a pause are decided when it ends.
@@ -127,16 +179,22 @@ named! {
         OneBadRow = "one_bad_row",
         /// A message is written with the admission of its run.
         MessageWithAdmission = "message_with_admission",
+        /// Each attempt has a message of its own for who deduplicates.
+        EachAttemptItsMessage = "each_attempt_its_message",
         /// In a queue a run that is to be tried again keeps its turn.
         RetryKeepsItsTurn = "retry_keeps_its_turn",
         /// A worker gets runs of its own queue only.
         RightQueue = "right_queue",
+        /// What a worker has taken no other one gets.
+        LeasedOnce = "leased_once",
         /// A late success of any attempt closes an open run.
         LateSuccess = "late_success",
         /// Whoever took an attempt reports by the token of that attempt.
         TokenOfTheAttempt = "token_of_the_attempt",
         /// A run that somebody has taken is not in doubt when its node dies.
         TakenIsNotInDoubt = "taken_is_not_in_doubt",
+        /// What somebody has taken keeps its token when its node dies.
+        TakenKeepsItsToken = "taken_keeps_its_token",
         /// Retention removes no event that is not sealed.
         UnsealedStay = "unsealed_stay",
         /// No org sees anything of another.

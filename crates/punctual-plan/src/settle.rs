@@ -274,6 +274,7 @@ impl Settlement {
         let failures = self.counters.consecutive_failures;
         if status == RunStatus::Failed
             && situation.policy.max_consecutive_failures.is_some_and(|max| failures >= max)
+            && holds(Rule::TooManyFailuresDisable)
         {
             self.disable(situation);
         }

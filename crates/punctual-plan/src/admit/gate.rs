@@ -128,7 +128,8 @@ impl Gate<'_> {
         if let Some(limit) = self.start_deadline().filter(is_past) {
             return Some(Verdict::Skip(Reason::StartDeadline { limit_s: limit.as_secs(), at: now }));
         }
-        let waiting = self.row.waiting.as_ref().filter(|waiting| waiting.deadline <= now)?;
+        let is_over = |waiting: &&Waiting| waiting.deadline <= now && holds(Rule::WaitsEnd);
+        let waiting = self.row.waiting.as_ref().filter(is_over)?;
         let wanted = waiting.wait.to_string();
         let limit_s = waiting.deadline.duration_since(waiting.since).as_secs();
         Some(self.end(Reason::WaitedTooLong { limit_s, wanted }))
@@ -170,7 +171,10 @@ impl Gate<'_> {
         let is_other = |run: &&RunKey| **run != self.row.run;
         // A retry keeps its turn before those that wait.
         let behind_others = is_queue && !self.row.is_retry();
-        let keeps_turn = behind_others && holds(Rule::RetryKeepsItsTurn);
+        let keeps_turn = match is_queue {
+            true => behind_others && holds(Rule::RetryKeepsItsTurn),
+            false => !self.row.is_retry() && !holds(Rule::RetriesAreNotInTheWay),
+        };
         let retrying = self.standing.retrying.iter().find(is_other).filter(|_| keeps_turn);
         let earlier = self.traffic.waiting.first().filter(is_other).filter(|_| behind_others);
         self.traffic.in_flight.first().or(retrying).or(earlier).copied()
@@ -190,7 +194,7 @@ impl Gate<'_> {
             Overlap::Queue => {
                 let others = self.traffic.waiting.iter().filter(|run| **run != self.row.run).count();
                 let is_new = self.row.waiting.is_none() && !self.row.is_retry();
-                if is_new && others >= QUEUE_MAX as usize {
+                if is_new && others >= QUEUE_MAX as usize && holds(Rule::QueuesAreBounded) {
                     return Some(Verdict::Skip(Reason::QueueFull { max: QUEUE_MAX }));
                 }
                 Some(turn())

@@ -59,11 +59,10 @@ impl Stretch<'_> {
     fn verdict(&self, place: usize) -> Option<Verdict> {
         let (row, slots) = (self.rows[place], self.rows.len());
         let last = self.rows[slots - 1].scheduled_for;
-        let is_overtaken = last > row.scheduled_for;
+        let is_overtaken = last > row.scheduled_for && holds(Rule::OvertakenIsMissed);
+        let since = if holds(Rule::LatenessFromFireAt) { row.fire_at } else { row.scheduled_for };
         match self.policy.catch_up {
-            CatchUp::Skip
-                if self.now.duration_since(row.fire_at) > self.policy.grace || !holds(Rule::Grace) =>
-            {
+            CatchUp::Skip if self.now.duration_since(since) > self.policy.grace || !holds(Rule::Grace) => {
                 Some(Verdict::Miss(Reason::Outage { until: self.now, grace_s: self.policy.grace.as_secs() }))
             }
             CatchUp::Skip => is_overtaken.then_some(Verdict::Miss(Reason::Overtaken { by: last })),

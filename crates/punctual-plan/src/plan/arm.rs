@@ -9,7 +9,9 @@ use crate::{PLAN_ENTRIES_MAX, Reason};
 
 /// Arms the ticks after the cursor that may fire within the window.
 pub(super) fn arm(subject: &Subject<'_>, moment: Moment, plan: &mut Plan) {
-    let ahead = moment.pace.lookahead.saturating_add(subject.policy.jitter.early_max());
+    let whole = moment.pace.lookahead;
+    let window = if holds(Rule::WholeWindow) { whole } else { whole / 2 };
+    let ahead = window.saturating_add(subject.early_max());
     let horizon = moment.at.saturating_add(ahead).unwrap_or(Timestamp::MAX);
     let is_floating = subject.is_floating();
     if is_floating && (subject.outstanding > 0 || plan.fires()) {
@@ -36,7 +38,9 @@ pub(super) fn arm(subject: &Subject<'_>, moment: Moment, plan: &mut Plan) {
 }
 
 fn armed(subject: &Subject<'_>, at: Timestamp, tick: Timestamp) -> Entry {
-    match subject.timing.suppressed(tick).filter(|_| holds(Rule::WindowsSuppress)) {
+    let own = || fire_at(subject.id, subject.timing, subject.policy.jitter, tick);
+    let asked = if holds(Rule::WindowsAskTheTick) { tick } else { own() };
+    match subject.timing.suppressed(asked).filter(|_| holds(Rule::WindowsSuppress)) {
         Some(window) if !holds(Rule::NothingEndsAhead) => {
             let end = EntryState::Ended(NonFire::Skipped(Reason::from(window)));
             Entry { scheduled_for: tick, fire_at: tick, state: end }
@@ -45,7 +49,7 @@ fn armed(subject: &Subject<'_>, at: Timestamp, tick: Timestamp) -> Entry {
             Entry { scheduled_for: tick, fire_at: tick, state: EntryState::Suppressed(Reason::from(window)) }
         }
         None => {
-            let fire_at = fire_at(subject.id, subject.timing, subject.policy.jitter, tick).max(at);
+            let fire_at = if holds(Rule::NeverBeforeItsPlan) { own().max(at) } else { own() };
             Entry { scheduled_for: tick, fire_at, state: EntryState::Scheduled }
         }
     }

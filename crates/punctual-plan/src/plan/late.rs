@@ -116,6 +116,7 @@ impl<'a> Late<'a> {
         let policy = self.subject.policy;
         let max = match policy.catch_up {
             CatchUp::Skip if self.subject.slept.is_some() => 0,
+            CatchUp::Skip if !holds(Rule::OvertakenIsMissed) => CATCH_UP_MAX,
             CatchUp::Skip | CatchUp::RunOnce => 1,
             // A run moves the ticks after it: there is only one to catch up with.
             CatchUp::RunAll | CatchUp::Spread if self.subject.is_floating() => 1,
@@ -150,7 +151,8 @@ impl<'a> Late<'a> {
         let jitter = self.subject.policy.jitter;
         let fire_at = armed
             .unwrap_or_else(|| fire_at(self.subject.id, self.subject.timing, jitter, tick.scheduled_for));
-        holds(Rule::Grace) && self.moment.at.duration_since(fire_at) <= self.subject.policy.grace
+        let since = if holds(Rule::LatenessFromFireAt) { fire_at } else { tick.scheduled_for };
+        holds(Rule::Grace) && self.moment.at.duration_since(since) <= self.subject.policy.grace
     }
 
     fn is_past_deadline(&self, tick: Timestamp) -> bool {
@@ -165,8 +167,11 @@ impl<'a> Late<'a> {
             CatchUp::RunAll => self.moment.pace.batch_delay(place),
             CatchUp::Spread => self.moment.pace.spread_delay(place, firing.len()),
         };
-        let later = |place| self.moment.at.saturating_add(delay(place)).unwrap_or(Timestamp::MAX);
-        firing.iter().rev().enumerate().map(|(place, tick)| (*tick, later(place))).collect()
+        let later = |place, tick: &Firing| match holds(Rule::LateAtTheDecision) {
+            true => self.moment.at.saturating_add(delay(place)).unwrap_or(Timestamp::MAX),
+            false => tick.scheduled_for,
+        };
+        firing.iter().rev().enumerate().map(|(place, tick)| (*tick, later(place, tick))).collect()
     }
 
     /// Why a due tick that no window suppresses does not fire.

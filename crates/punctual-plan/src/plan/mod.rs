@@ -69,6 +69,11 @@ impl<'a> Subject<'a> {
         Some(Self { id, timing, policy, cursor, late: &[], outstanding: 0, slept: None })
     }
 
+    /// How much earlier than its instant a tick may fire.
+    fn early_max(&self) -> SignedDuration {
+        if holds(Rule::EarlyJitterIsReckoned) { self.policy.jitter.early_max() } else { SignedDuration::ZERO }
+    }
+
     /// Whether each tick hangs on the run before it, so that only one can be known ahead.
     fn is_floating(&self) -> bool {
         matches!(self.timing.spec, Spec::Every(_)) && self.timing.anchor != Anchor::Fixed
@@ -145,7 +150,9 @@ pub fn plan(subject: &Subject<'_>, window: Window) -> Plan {
         plan.next_tick = subject.timing.planned_after(plan.cursor.planned_through);
     }
     plan.plan_at = plan.next_tick.map(|next| {
-        let ahead = window.pace.lookahead / 2 + subject.policy.jitter.early_max();
+        let half =
+            if holds(Rule::HalfAWindowAhead) { window.pace.lookahead / 2 } else { SignedDuration::ZERO };
+        let ahead = half.saturating_add(subject.early_max());
         next.saturating_sub(ahead).unwrap_or(Timestamp::MIN)
     });
     plan
@@ -157,7 +164,8 @@ pub fn plan_first(subject: &Subject<'_>, window: Window) -> Plan {
     let Some(tick) = first_start(subject.timing, window.now) else { return plan(subject, window) };
     // It counts as outstanding: where the next tick hangs on a run, nothing is armed behind it.
     let mut plan = plan(&Subject { outstanding: subject.outstanding + 1, ..subject.clone() }, window);
-    plan.entries.insert(0, Entry { scheduled_for: tick, fire_at: window.now, state: EntryState::Scheduled });
+    let fire_at = if holds(Rule::FirstStartAtOnce) { window.now } else { tick };
+    plan.entries.insert(0, Entry { scheduled_for: tick, fire_at, state: EntryState::Scheduled });
     plan
 }
 

@@ -417,3 +417,19 @@ pub async fn a_tick_that_was_skipped_early_is_not_planned_again<B: Backend>(back
     assert!(stage.plans(run.fire_at).await.is_empty());
     assert!(stage.row(name).await.state.cursor.planned_through >= run.scheduled_for);
 }
+
+/// From its last run on a schedule has no more ticks: none is missed in its account, neither while that run goes on nor when
+/// something is changed, however much later.
+pub async fn a_change_after_the_last_run_accounts_for_nothing<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let once = || cron("one", "*/20 * * * * *").timing(|timing| timing.bounds.max_runs = Some(1));
+    stage.create(once(), at("10:00:05")).await;
+    let last = stage.admit(at("10:00:20")).await[0];
+    assert_eq!(stage.store.check().await.expect("it is checked"), []);
+    stage.settle(last, Outcome::Succeeded, at("10:00:25")).await;
+    let edit = stage.edit("one", once(), at("10:30:00")).await;
+    assert!(matches!(stage.write(edit).await, Written::Schedule(_)));
+    assert_eq!(stage.stretches("one").await, [""; 0]);
+    assert_eq!(stage.ledger("one").await, "10:00:20 success");
+    assert_eq!(stage.store.check().await.expect("it is checked"), []);
+}

@@ -1,6 +1,6 @@
 //! Effects: what an admission does to other runs, in its own transaction.
 
-use punctual_plan::{Effect, Outcome, Overlap, admit};
+use punctual_plan::{Effect, Outcome, Overlap, QUEUE_MAX, admit};
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron, id_of, seconds};
@@ -134,4 +134,25 @@ pub async fn a_retry_that_waited_too_long_fails<B: Backend>(backend: &B) {
     let tomorrow = at("10:01:06") + seconds(86_400);
     assert_eq!(stage.admit(tomorrow).await, [first]);
     assert_eq!(stage.status(first).await, "failed/waited_too_long");
+}
+
+/// Only so many runs wait behind one; the next is skipped.
+pub async fn a_queue_has_an_end<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let schedule = cron("one", "1 10 * * *").policy(|policy| policy.overlap = Overlap::Queue);
+    let key = stage.create(schedule, at("10:00:05")).await;
+    let mut runs = Vec::new();
+    for number in 0..QUEUE_MAX + 2 {
+        runs.push(stage.trigger(key, &format!("r{number}"), at("10:00:10")).await);
+    }
+    stage.admit(at("10:00:10")).await;
+    let (mut waiting, mut full) = (0, 0);
+    for run in runs {
+        match stage.status(run).await.as_str() {
+            "enqueued" => {}
+            "skipped/queue_full" => full += 1,
+            _ => waiting += 1,
+        }
+    }
+    assert_eq!((waiting, full), (QUEUE_MAX, 1));
 }

@@ -12,6 +12,7 @@ pub mod copy;
 pub mod document;
 pub mod effect;
 pub mod executor;
+pub mod instant;
 pub mod isolation;
 pub mod keep;
 pub mod list;
@@ -109,6 +110,14 @@ macro_rules! behaviours {
                 a_missed_tick_is_followed_by_the_next_one,
                 a_plan_that_waits_for_what_has_ended_goes_on,
             }
+            instant {
+                what_jitter_may_fire_early_is_planned_earlier,
+                nothing_fires_before_it_was_planned,
+                nothing_fires_before_its_schedule_starts,
+                a_window_is_asked_about_the_tick,
+                lateness_counts_from_when_a_tick_was_to_fire,
+                a_first_start_fires_at_once,
+            }
             admit {
                 a_due_row_is_admitted_under_the_fence,
                 a_row_is_admitted_once,
@@ -175,6 +184,7 @@ macro_rules! behaviours {
                 a_tick_supersedes_a_retry_that_waits,
                 a_retry_keeps_its_turn_in_a_queue,
                 a_retry_that_waited_too_long_fails,
+                a_queue_has_an_end,
             }
             settle {
                 a_success_is_counted,
@@ -233,6 +243,7 @@ macro_rules! behaviours {
                 a_tick_that_was_skipped_before_the_clock_was_set_back_is_not_planned_again,
                 a_backfill_that_is_sent_again_is_one_run,
                 a_request_that_is_sent_again_later_gets_its_first_run,
+                a_change_after_the_last_run_accounts_for_nothing,
             }
             node {
                 each_join_raises_the_fence,

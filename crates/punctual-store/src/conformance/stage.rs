@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{SignedDuration, Timestamp};
 use punctual_plan::{
-    Before, Change, Changed, Fence, OrgKey, Origin, Outcome, Pace, Plan, RunKey, Schedule, ScheduleKey,
-    Status, Subject, When, Window, admit, change, plan, resume,
+    Change, Changed, Fence, OrgKey, Origin, Outcome, Pace, Plan, RunKey, Schedule, ScheduleKey, Status,
+    Subject, When, Window, admit, plan, resume,
 };
 use uuid::Uuid;
 
@@ -112,21 +112,8 @@ impl<S: Store> Stage<S> {
     async fn turned(&self, name: &str, what: &Change, now: Timestamp) -> (ScheduleRow, Changed) {
         let row = self.row(name).await;
         let open = self.store.open_rows(self.scope(), row.key).await.expect("the store answers");
-        let open: Vec<_> = open
-            .iter()
-            .filter(|open| open.run.origin != Origin::Manual || !what.is_still_active())
-            .map(|open| open.open)
-            .collect();
-        let is_over = row.spent_at.is_some() || matches!(row.state.status, Status::Exhausted { .. });
-        let timing = timing(&row.definition, &row.state).filter(|_| !is_over);
-        let before = Before {
-            timing: timing.as_ref(),
-            cursor: row.state.cursor,
-            open: &open,
-            slept: row.state.status.reason(row.left_at.unwrap_or(now)),
-            launched_through: row.launched_through,
-        };
-        let changed = change(&before, what, now);
+        let turn = crate::Turn { row: &row, open: &open, window: Window::at(now) };
+        let changed = turn.changed(what);
         (row, changed)
     }
 

@@ -144,6 +144,9 @@ impl Data {
         let Some(row) = self.runs.get(&run).filter(is_open) else { return Commit::Stale };
         let (schedule, tick) = (row.schedule, row.scheduled_for);
         if !admission.claims.iter().all(|claim| self.is_free(claim, run, now)) {
+            if !holds(Rule::ClaimsTogether) {
+                self.take_some(&admission.claims, run, now);
+            }
             return Commit::Stale;
         }
         if let Some(event) = admission_event(admission, tick) {
@@ -184,6 +187,15 @@ impl Data {
                 let is_counted = self.runs.get(&run).is_some_and(|run| run.attempt == 0);
                 let admitted = self.states.get(schedule).map_or(0, |state| state.counters.admitted);
                 !is_counted || admitted < *max
+            }
+        }
+    }
+
+    /// Takes those claims that are free: what must not happen where others are not.
+    fn take_some(&mut self, claims: &[Claim], run: RunKey, now: Timestamp) {
+        for claim in claims {
+            if self.is_free(claim, run, now) {
+                self.take(claim, run, now);
             }
         }
     }

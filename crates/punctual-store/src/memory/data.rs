@@ -348,7 +348,9 @@ pub(super) fn identity(record: &RunRecord) -> Identity {
 
 /// The place of a run that workers may take.
 fn queue_place(key: RunKey, record: &RunRecord) -> Option<(OrgKey, String, Timestamp, RunKey)> {
-    let queue = record.queue.clone().filter(|_| record.status == RunStatus::Enqueued)?;
+    let is_free = record.status == RunStatus::Enqueued;
+    let is_offered = is_free || (record.status.is_in_flight() && !holds(Rule::LeasedOnce));
+    let queue = record.queue.clone().filter(|_| is_offered)?;
     Some((record.org, queue, record.fire_at, key))
 }
 

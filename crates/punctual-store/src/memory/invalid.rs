@@ -1,6 +1,7 @@
 //! Schedules whose definitions cannot be read any more.
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{ScheduleKey, Status};
 
 use super::data::Data;
@@ -16,7 +17,7 @@ impl Data {
             let is_active = self.states.get(schedule).is_some_and(|state| state.status.is_active());
             let record = self.schedules.get(schedule).filter(|one| is_active && one.deleted_at.is_none());
             let why = record.and_then(|record| self.unusable(record.org, &record.definition));
-            if let Some(error) = why {
+            if let Some(error) = why.filter(|_| holds(Rule::UnreadableIsPaused)) {
                 self.leave(*schedule, &Status::PausedInvalid { error }, moment);
                 paused += 1;
             }

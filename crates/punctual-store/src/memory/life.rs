@@ -147,18 +147,7 @@ impl Data {
         for entry in &plan.entries {
             self.enter(schedule, entry, moment);
         }
-        for range in &plan.ranges {
-            let record = RangeRecord {
-                last: range.last,
-                org: self.states[&schedule].org,
-                count: range.count,
-                end: range.end.clone(),
-                counts: None,
-                version: definition.version,
-                recorded_at: to_microsecond(moment.now),
-            };
-            self.ranges.entry((schedule, range.first)).or_insert(record);
-        }
+        self.write_ranges(schedule, plan, moment.now);
         // What the next tick hung on may have started or ended since the plan was made, or by the plan itself.
         let is_free = plan.is_hanging && self.outstanding(schedule, &definition) == 0;
         let plan_at = if is_free { Some(moment.now) } else { plan.plan_at };
@@ -169,6 +158,24 @@ impl Data {
             let plans = state.status.is_active() && !state.is_spent();
             state.plan_at = plan_at.filter(|_| plans).map(to_microsecond);
         });
+    }
+
+    /// Writes the stretches of a plan, under the valid definition.
+    pub(super) fn write_ranges(&mut self, schedule: ScheduleKey, plan: &Plan, now: Timestamp) {
+        let Some(record) = self.schedules.get(&schedule) else { return };
+        let (org, version) = (record.org, record.definition.any().version);
+        for range in &plan.ranges {
+            let record = RangeRecord {
+                last: range.last,
+                org,
+                count: range.count,
+                end: range.end.clone(),
+                counts: None,
+                version,
+                recorded_at: to_microsecond(now),
+            };
+            self.ranges.entry((schedule, range.first)).or_insert(record);
+        }
     }
 
     fn enter(&mut self, schedule: ScheduleKey, entry: &punctual_plan::Entry, moment: Moment) {
@@ -230,7 +237,8 @@ impl Data {
 
     /// Frees what a run in flight holds.
     pub(super) fn free(&mut self, run: RunKey) {
-        let Some(row) = self.runs.get(&run).filter(|row| row.status.is_in_flight()) else { return };
+        let holds_something = |row: &&RunRecord| row.status.is_in_flight() && holds(Rule::EndsFreeClaims);
+        let Some(row) = self.runs.get(&run).filter(holds_something) else { return };
         let (schedule, org, version) = (row.schedule, row.org, row.version);
         if self.states.get(&schedule).is_some_and(|state| state.active_run == Some(run)) {
             self.change_state(schedule, |state| state.active_run = None);
@@ -301,7 +309,8 @@ impl Data {
         };
         let has_ticks = record.definition.any().when.timing().is_some();
         let is_over = state.next_tick.is_none() && state.plan_at.is_none() && has_ticks;
-        let is_spent = record.deleted_at.is_none()
+        let is_spent = holds(Rule::TheLastTickEndsIt)
+            && record.deleted_at.is_none()
             && state.status.is_active()
             && (is_over || state.spent_at.is_some())
             && self.unended_of(schedule).next().is_none();

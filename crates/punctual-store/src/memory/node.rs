@@ -155,7 +155,10 @@ impl Data {
         let orphans: Vec<(Fence, RunKey)> = orphans.copied().collect();
         let mut taken = Vec::with_capacity(orphans.len());
         for (held_by, key) in orphans {
-            self.change_run(key, |run| run.fence = Some(fence));
+            self.change_run(key, |run| {
+                run.fence = Some(fence);
+                run.token = run.token.take().filter(|_| holds(Rule::TakenKeepsItsToken));
+            });
             let run = &self.runs[&key];
             let is_told = run.token.is_some() && run.executor_run_id.is_some();
             let is_taken = run.status == RunStatus::Running && is_told && holds(Rule::TakenIsNotInDoubt);

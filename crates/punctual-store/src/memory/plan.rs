@@ -75,9 +75,10 @@ impl Data {
         }
         let Definition::Read(definition) = &record.definition else { return Ok(None) };
         let Some(timing) = timing(definition, &state.state()) else { return Ok(None) };
-        let late = self.unended_of(schedule).filter(|(_, run)| {
-            run.status == RunStatus::Scheduled && run.origin == Origin::Tick && run.fire_at <= now
-        });
+        let is_armed = |status| status == RunStatus::Scheduled || !holds(Rule::OnlyArmedIsLate);
+        let late = self
+            .unended_of(schedule)
+            .filter(|(_, run)| is_armed(run.status) && run.origin == Origin::Tick && run.fire_at <= now);
         let mut late: Vec<LateRow> = late
             .map(|(key, run)| LateRow {
                 run: key,
@@ -135,6 +136,9 @@ impl Data {
                 && !state.is_spent()
         });
         if !is_living || !is_present {
+            if !holds(Rule::RangesWithTheCursor) {
+                self.write_ranges(commit.schedule, &commit.plan, moment.now);
+            }
             return Commit::Stale;
         }
         self.write_plan(commit.schedule, &commit.plan, moment);

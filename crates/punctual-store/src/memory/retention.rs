@@ -209,7 +209,7 @@ impl Data {
 
 /// Whether a row goes now; what the bound leaves for later is noted.
 fn goes(run: &RunRecord, step: &mut Step, place: Place) -> bool {
-    let is_failure = run.status == RunStatus::Failed;
+    let is_failure = run.status == RunStatus::Failed && holds(Rule::FailuresStayLonger);
     let kept = if is_failure { step.retention.failures } else { step.retention.runs };
     let is_beyond = place == Place::Beyond && !is_failure;
     // A run of an old tick that was asked for lately counts from its end.

@@ -216,7 +216,9 @@ impl Data {
         self.carry_out(key, &turn.changed, moment);
         let mut after = ScheduleRecord { updated_at: moment.now, name, ..record };
         if let Some(definition) = &turn.definition {
-            after.version = definition.version;
+            if holds(Rule::ChangeRaisesTheVersion) {
+                after.version = definition.version;
+            }
             after.definition = Definition::Read(Arc::clone(definition));
         }
         after.deleted_at = turn.is_deleted.then_some(moment.now);
@@ -245,7 +247,7 @@ impl Data {
             }
             (state.next_tick, state.plan_at) = (None, None);
         });
-        match turn.plan.as_ref().filter(|_| !turn.is_deleted) {
+        match turn.plan.as_ref().filter(|_| !turn.is_deleted && holds(Rule::ChangePlans)) {
             Some(plan) => self.write_plan(key, plan, moment),
             None => self.leave_to_planner(key, moment.now),
         }

@@ -1,6 +1,7 @@
 //! Settling: launches noted, reports judged by the docket and written with everything that follows.
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
     Before, Chained, Change, Event, Follower, Next, Open, OpenKind, Origin, Reason, RunKey, RunStatus,
     ScheduleKey, Status, When, change,
@@ -190,7 +191,7 @@ impl Data {
         self.arm(NewRow {
             schedule: chained.schedule,
             origin: Origin::Chained,
-            nonce: chained.upstream.to_string(),
+            nonce: if holds(Rule::FollowsByTheRun) { chained.upstream.to_string() } else { String::new() },
             scheduled_for: chained.scheduled_for,
             fire_at: chained.fire_at,
             verdict: known.or_else(|| chained.verdict.clone()),

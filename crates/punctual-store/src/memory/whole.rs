@@ -1,6 +1,7 @@
 //! The whole of it: what there is, and whether it keeps its promises.
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Hole, Origin, Recorded, RunKey, RunStatus, ScheduleKey, Span, audit_ledger};
 use punctual_time::Anchor;
 
@@ -143,7 +144,8 @@ impl Data {
             return;
         }
         let since = self.versions.get(&(key, record.version)).map_or(record.created_at, |one| one.since);
-        let end = [Some(state.cursor.planned_through), state.spent_at, state.left_at];
+        let spent_at = state.spent_at.filter(|_| holds(Rule::SpentEndsTheAccount));
+        let end = [Some(state.cursor.planned_through), spent_at, state.left_at];
         let end = end.into_iter().flatten().min().unwrap_or(since);
         let oldest = end.saturating_sub(CHECKED).unwrap_or(Timestamp::MIN);
         let rows =
