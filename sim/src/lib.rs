@@ -17,6 +17,7 @@ mod make;
 mod oracle;
 mod panics;
 mod people;
+mod scene;
 mod shrink;
 mod sketch;
 mod story;
@@ -29,6 +30,7 @@ mod wall;
 
 pub use log::{Build, Log, Sum};
 pub use make::{Measure, SKETCHES_MIN, story};
+pub use scene::{SCENES, Scene};
 pub use shrink::shrink;
 pub use story::{Act, Deed, KINDS, Keeping, Rhythm, Story, brief};
 pub use tell::{Told, tell};

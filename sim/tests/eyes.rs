@@ -1,6 +1,6 @@
 //! Goal: whatever rule of the ledger is taken out, somebody notices within a minute. Method: each rule is taken out in
-//! turn; the story that `docs/reliability.md` names for it is told, or the behaviour of the suite, and must fail; if it does
-//! not any more, others are asked. `BLESS=1` writes the page's table.
+//! turn; the story or scene that `docs/reliability.md` names for it is told, or the behaviour of the suite tried, and must fail;
+//! if it does not any more, others are asked. `BLESS=1` writes the page's table.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -11,9 +11,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use punctual_plan::rule::{Rule, take_out};
-use punctual_sim::{Keeping, Measure, story, tell};
+use punctual_sim::{Keeping, Measure, SCENES, Scene, Story, story, tell};
 use punctual_store::Memory;
 use punctual_store::conformance::{self, Backend};
+
+/// How many editions of each scene are told.
+const EDITIONS: u64 = 4;
 
 /// How long it may take until somebody notices.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -59,6 +62,8 @@ fn tried(behaviour: impl Future<Output = ()>) {
 enum Witness {
     /// One story, known from the page.
     Story(u64),
+    /// One edition of a scene, known from the page.
+    Scene(String, u64),
     /// One behaviour of the suite, known from the page.
     Behaviour(String),
 }
@@ -68,28 +73,44 @@ impl Witness {
     fn noticed(&self) -> Option<String> {
         match self {
             Self::Story(seed) => by_stories(*seed..*seed + 1),
+            Self::Scene(name, seed) => by_scenes(*seed..*seed + 1, |scene| scene.name == name),
             Self::Behaviour(name) => by_the_suite(|behaviour| behaviour.name == name),
         }
     }
 }
 
-/// Stories one after the other, then the whole suite.
+/// Stories one after the other, then the scenes, then the whole suite.
 fn anybody() -> Option<String> {
-    by_stories(0..u64::MAX).or_else(|| by_the_suite(|_| true))
+    by_stories(0..u64::MAX).or_else(|| by_scenes(0..EDITIONS, |_| true)).or_else(|| by_the_suite(|_| true))
 }
 
 fn by_stories(seeds: impl Iterator<Item = u64>) -> Option<String> {
     let until = Instant::now() + PATIENCE / 2;
     for seed in seeds {
-        let told = tell(&story(seed, Keeping::Memory, Measure::Usual));
-        if let Some(first) = told.broken.first() {
-            return Some(format!("seed {seed}: {}", sentence(first)));
+        if let Some(first) = broken(&story(seed, Keeping::Memory, Measure::Usual)) {
+            return Some(format!("seed {seed}: {first}"));
         }
         if Instant::now() >= until {
             break;
         }
     }
     None
+}
+
+fn by_scenes(seeds: std::ops::Range<u64>, is_asked: impl Fn(&Scene) -> bool) -> Option<String> {
+    for seed in seeds {
+        for scene in SCENES.iter().filter(|scene| is_asked(scene)) {
+            if let Some(first) = broken(&scene.of(seed)) {
+                return Some(format!("scene `{}` {seed}: {first}", scene.name));
+            }
+        }
+    }
+    None
+}
+
+/// The first promise that a story breaks.
+fn broken(story: &Story) -> Option<String> {
+    tell(story).broken.first().map(|first| sentence(first))
 }
 
 fn by_the_suite(is_asked: impl Fn(&Behaviour) -> bool) -> Option<String> {
@@ -104,6 +125,11 @@ fn sentence(complaint: &str) -> String {
     let said = complaint.split_once("): ").map_or(complaint, |(_, said)| said);
     let said = said.split(" (run-").next().unwrap_or(said);
     said.chars().take(100).collect()
+}
+
+#[test]
+fn every_scene_keeps_the_promises_where_no_rule_is_out() {
+    assert_eq!(by_scenes(0..EDITIONS, |_| true), None);
 }
 
 #[test]
@@ -172,9 +198,14 @@ impl Page {
             let (rule, who) = line.strip_prefix("| `")?.split_once("` | ")?;
             let behaviour = |name: &str| Some(Witness::Behaviour(name.split_once('`')?.0.to_owned()));
             let story = |seed: &str| Some(Witness::Story(seed.split_once(':')?.0.parse().ok()?));
-            let witness = match who.strip_prefix("the suite: `") {
-                Some(name) => behaviour(name)?,
-                None => story(who.strip_prefix("seed ")?)?,
+            let scene = |who: &str| {
+                let (name, rest) = who.split_once("` ")?;
+                Some(Witness::Scene(name.to_owned(), rest.split_once(':')?.0.parse().ok()?))
+            };
+            let witness = match (who.strip_prefix("the suite: `"), who.strip_prefix("scene `")) {
+                (Some(name), _) => behaviour(name)?,
+                (_, Some(who)) => scene(who)?,
+                _ => story(who.strip_prefix("seed ")?)?,
             };
             Some((rule.to_owned(), witness))
         };

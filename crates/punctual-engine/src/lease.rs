@@ -58,7 +58,8 @@ impl Lease {
     /// The fence, if the claim certainly still holds by both clocks.
     pub(crate) fn certain<C: Clock>(&self, clock: &C) -> Option<Fence> {
         let held = *self.held();
-        let is_certain = clock.uptime() < held.until_uptime && clock.now() < held.until_wall;
+        let is_certain = (clock.uptime() < held.until_uptime || !holds(Rule::LeaseByUptime))
+            && (clock.now() < held.until_wall || !holds(Rule::LeaseByTheWall));
         (is_certain || !holds(Rule::LeaseBeforeLaunch)).then_some(held.fence)
     }
 

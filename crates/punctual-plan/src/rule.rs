@@ -121,6 +121,10 @@ named! {
         LaunchAfterCommit = "launch_after_commit",
         /// Nothing is launched without a certain lease.
         LeaseBeforeLaunch = "lease_before_launch",
+        /// A lease ends by the clock that nobody sets.
+        LeaseByUptime = "lease_by_uptime",
+        /// A lease ends by the wall.
+        LeaseByTheWall = "lease_by_the_wall",
         /// Nothing is written by a node whose lease is over.
         LeaseBeforeWrite = "lease_before_write",
         /// Each launch is noted in the journal before it happens.
