@@ -387,3 +387,35 @@ async fn altered_rows_are_found() {
     }
     assert!(store.verify_audit(Scope::org(org)).await.unwrap().broken.is_some());
 }
+
+#[tokio::test]
+async fn what_is_committed_late_is_read_and_sealed_all_the_same() {
+    let ground = ground().await;
+    let (store, org) = (&ground.store, ground.org("acme").await);
+    let (slow, quick) = (connect(&ground.url).await, connect(&ground.url).await);
+    let written = |name: &str, run: i64| {
+        format!(
+            "INSERT INTO outbox (org, run, attempt, message_id, body, at) \
+             VALUES ({0}, {run}, 1, '{name}', '{{}}', 0); \
+             INSERT INTO audit_events (org, at, kind, detail) VALUES ({0}, 0, 'test', '{name}')",
+            org.0
+        )
+    };
+    // It has the lower numbers, and is not there yet when others are read.
+    slow.batch_execute(&format!("BEGIN; {}", written("slow", 1))).await.unwrap();
+    quick.batch_execute(&written("quick", 2)).await.unwrap();
+    let next = async |after: i64| {
+        store.sequence_outbox().await.unwrap();
+        store.seal_audit(100).await.unwrap();
+        let rows = store.outbox(Scope::org(org), after, 10).await.unwrap();
+        let names = rows.iter().map(|row| row.message_id.clone()).collect::<Vec<_>>();
+        (names, rows.last().map_or(after, |row| row.position))
+    };
+    let (names, place) = next(0).await;
+    assert_eq!(names, ["quick"]);
+    let before = store.verify_audit(Scope::org(org)).await.unwrap();
+    slow.batch_execute("COMMIT").await.unwrap();
+    assert_eq!(next(place).await.0, ["slow"]);
+    let chain = store.verify_audit(Scope::org(org)).await.unwrap();
+    assert_eq!((chain.checked, chain.unsealed, chain.broken), (before.checked + 1, 0, None));
+}
