@@ -61,6 +61,7 @@ impl Key {
     fn of(story: &Story) -> Self {
         let store = match story.keeping {
             Keeping::Memory => "memory",
+            Keeping::Shared => "shared",
             Keeping::Sqlite => "sqlite",
         };
         Self { seed: story.seed, store: store.to_owned(), lasts_s: story.lasts.as_secs() }

@@ -1,6 +1,6 @@
 //! Tells stories: one by its seed, or many on all cores.
 //!
-//! `punctual-sim SEED`, or `punctual-sim --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N]
+//! `punctual-sim SEED`, or `punctual-sim --seeds A..B [--store memory|shared|sqlite|mixed] [--days N] [--threads N]
 //! [--progress SECONDS] [--name] [--log FILE [--commit NAME]]`. With `--name` stories that fail are named, and the others
 //! are told. With `--log` each story becomes a line of a file, those that this program has there are not told again, and
 //! what all of them came to is printed at the end.
@@ -18,7 +18,7 @@ use punctual_sim::{Build, Keeping, Log, Measure, Story, Sum, Told, Totals, brief
 /// Over so many seeds every kind of fault has to have happened.
 const ALL_KINDS_FROM: u64 = 100;
 
-const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS] [--name] [--log FILE [--commit NAME]] [--follow SCHEDULE]";
+const USAGE: &str = "hint: punctual-sim SEED | --seeds A..B [--store memory|shared|sqlite|mixed] [--days N] [--threads N] [--progress SECONDS] [--name] [--log FILE [--commit NAME]] [--follow SCHEDULE]";
 
 /// What is asked for.
 struct Asked {
@@ -51,8 +51,9 @@ enum Failing {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Store {
     Memory,
+    Shared,
     Sqlite,
-    /// A tenth of the stories in files.
+    /// A tenth of the stories in files, a tenth as if others wrote beside them.
     Mixed,
 }
 
@@ -60,8 +61,10 @@ impl Asked {
     fn keeping(&self, seed: u64) -> Keeping {
         match self.store {
             Store::Memory => Keeping::Memory,
+            Store::Shared => Keeping::Shared,
             Store::Sqlite => Keeping::Sqlite,
             Store::Mixed if seed.is_multiple_of(10) => Keeping::Sqlite,
+            Store::Mixed if seed % 10 == 5 => Keeping::Shared,
             Store::Mixed => Keeping::Memory,
         }
     }
@@ -124,6 +127,7 @@ fn parse(words: &[String]) -> Result<Asked, String> {
             "--store" => {
                 asked.store = match value()?.as_str() {
                     "memory" => Store::Memory,
+                    "shared" => Store::Shared,
                     "sqlite" => Store::Sqlite,
                     "mixed" => Store::Mixed,
                     other => return Err(format!("there is no store `{other}`")),

@@ -54,7 +54,7 @@ pub fn story(seed: u64, keeping: Keeping, measure: Measure) -> Story {
     let mut dice = Dice::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x51D5);
     let is_wide = match (measure, keeping) {
         (Measure::Days(_), _) => true,
-        (Measure::Usual, Keeping::Memory) => dice.happens(50),
+        (Measure::Usual, Keeping::Memory | Keeping::Shared) => dice.happens(50),
         (Measure::Usual, Keeping::Sqlite) => true,
     };
     let lasts = match (measure, keeping, is_wide) {
@@ -70,7 +70,7 @@ pub fn story(seed: u64, keeping: Keeping, measure: Measure) -> Story {
         (Measure::Usual, true) => (Rhythm::wide(), Scale::WIDE),
         (Measure::Usual, false) => (Rhythm::close(), Scale::CLOSE),
     };
-    let zones = if keeping == Keeping::Memory { &ZONES[..] } else { &ZONES[..ZONES_FIXED] };
+    let zones = if keeping == Keeping::Sqlite { &ZONES[..ZONES_FIXED] } else { &ZONES[..] };
     let mut maker = Maker { dice, scale, begins, lasts, zones };
     let count = SKETCHES_MIN + maker.dice.below(6) as usize;
     let sketches: Vec<Sketch> = (0..count).map(|number| maker.sketch(number)).collect();

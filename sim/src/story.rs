@@ -18,6 +18,8 @@ use crate::sketch::{Sketch, name_of};
 pub enum Keeping {
     /// In memory.
     Memory,
+    /// In memory, as if other programs wrote into it: nodes plan beside their loop, as they do on a server.
+    Shared,
     /// In a file of SQLite.
     Sqlite,
 }

@@ -443,8 +443,11 @@ fn open(
 ) -> AnyStore {
     let (world, shown) = (Arc::clone(clocks.0), Arc::clone(clocks.1));
     match keeping {
-        Keeping::Memory => {
+        Keeping::Memory | Keeping::Shared => {
             let memory = Memory::new();
+            if keeping == Keeping::Shared {
+                memory.stop_counting();
+            }
             memory.go_by(move || world.now());
             AnyStore::Memory(memory)
         }
@@ -462,7 +465,7 @@ fn open(
 /// How closely the oracle sees what is written.
 fn grain(keeping: Keeping) -> Grain {
     match keeping {
-        Keeping::Memory => Grain::Fine,
+        Keeping::Memory | Keeping::Shared => Grain::Fine,
         Keeping::Sqlite => Grain::Coarse,
     }
 }

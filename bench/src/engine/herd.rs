@@ -47,7 +47,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
                 if !options.beside.is_empty() && *size == peers::HERD {
                     others.push(peers::beside(&options.beside).await?);
                 }
-                all.push(once(*kind, *size, options.pace).await?);
+                all.push(once(*kind, *size, options.pace(*kind, 0)).await?);
             }
             let beside = Beside::median(&others);
             if let Some(peer) = beside {

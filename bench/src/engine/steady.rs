@@ -12,11 +12,8 @@ use crate::peers::{self, SOONEST, SteadyBeside};
 use crate::report::{Sheet, Stopwatch, median};
 
 use super::ground::{Ground, cron, fill_at, seal};
-use super::options::Options;
+use super::options::{Options, SPREAD_FROM};
 use super::starts::{Lateness, Starts};
-
-/// From so many schedules on each ticks once a minute instead of once a second.
-const SPREAD_FROM: u32 = 100_000;
 
 /// How long before the first tick everything stands ready.
 const READY_S: i64 = 10;
@@ -33,6 +30,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
     let head = &[
         "database",
         "schedules",
+        "ahead",
         "starts",
         "missing",
         "doubled",
@@ -65,6 +63,7 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
             let line = vec![
                 kind.name().to_owned(),
                 size.to_string(),
+                format!("{} s", options.pace(*kind, *size).lookahead.as_secs()),
                 started.to_string(),
                 missing.to_string(),
                 doubled.to_string(),
@@ -76,7 +75,8 @@ pub(super) async fn measure(options: &Options) -> Result<Sheet, Failure> {
                 ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")),
             ];
             let json = json!({
-                "database": kind.name(), "schedules": size, "seconds": options.seconds, "started": started,
+                "database": kind.name(), "schedules": size, "seconds": options.seconds,
+                "lookahead_s": options.pace(*kind, *size).lookahead.as_secs(), "started": started,
                 "missing": missing, "doubled": doubled, "p50_ms": middle(500), "p99_ms": middle(990),
                 "max_ms": middle(1_000), "cpu_of_one_core": cpu, "p99_ms_limit": limit, "p99_to_peer": ratio,
                 "latest_ms_of_each_second": all.iter().map(|one| one.lateness.by_second()).collect::<Vec<_>>(),
@@ -94,13 +94,13 @@ async fn beside(size: u32, options: &Options, sheet: &mut Sheet) -> Result<Optio
         return Ok(None);
     }
     let peer = peers::steady_beside(&options.beside, options.seconds).await?;
-    let mut line = vec!["-".to_owned(); 11];
+    let mut line = vec!["-".to_owned(); 12];
     line[0] = SOONEST.to_owned();
     line[1] = size.to_string();
-    line[2] = peer.started.to_string();
-    line[3] = peer.missing.to_string();
-    line[6] = format!("{:.1}", peer.p99);
-    line[10] = "1".to_owned();
+    line[3] = peer.started.to_string();
+    line[4] = peer.missing.to_string();
+    line[7] = format!("{:.1}", peer.p99);
+    line[11] = "1".to_owned();
     let json = json!({ "peer": SOONEST, "schedules": size, "missing": peer.missing, "p99_ms": peer.p99 });
     sheet.add(line, json);
     sheet.show_last();
@@ -117,7 +117,7 @@ fn limit(kind: Kind, size: u32) -> f64 {
 }
 
 async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Failure> {
-    let seconds = options.seconds;
+    let (seconds, pace) = (options.seconds, options.pace(kind, size));
     let ground = Ground::new(kind).await?;
     let per_minute = size >= SPREAD_FROM;
     // A million are made within a minute; the first tick of all of them comes later.
@@ -135,12 +135,12 @@ async fn once(kind: Kind, size: u32, options: &Options) -> Result<Measured, Fail
         timing.bounds = Bounds { start_at: Some(first), end_at: None, max_runs: None };
         Ok(timing)
     };
-    fill_at(&*ground.store, size, options.pace, timing).await?;
+    fill_at(&*ground.store, size, pace, timing).await?;
     seal(&*ground.store).await?;
     let ticks = if per_minute { (seconds / 60) as usize } else { seconds as usize };
     let wanted = size as usize * ticks;
     let starts = Starts::new(wanted + wanted / 10);
-    let serving = ground.serve(&starts, options.pace).await?;
+    let serving = ground.serve(&starts, pace).await?;
     let until = |at: Timestamp| Duration::try_from(at.duration_since(Timestamp::now()));
     tokio::time::sleep(until(first).map_err(|_| "the schedules were not made in time")?).await;
     let watch = Stopwatch::start();

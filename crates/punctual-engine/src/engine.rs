@@ -1,5 +1,5 @@
 //! The engine: start it, let it run, ask it to stop. `start.rs` puts it together, `tend.rs` keeps its clocks and its lease,
-//! `stop.rs` ends it.
+//! `planning.rs` says when it plans, `stop.rs` ends it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use punctual_store::{
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use tracing::{debug, error, warn};
+use tracing::{error, warn};
 
 use crate::admitter::{Admitted, Admitter, Look};
 use crate::batch::Sender;
@@ -22,8 +22,9 @@ use crate::holding::Holding;
 use crate::launch::{Targets, Why};
 use crate::launcher::Launcher;
 use crate::membership::Membership;
-use crate::muster::{Muster, Turn};
-use crate::planner::{Made, Planned, Planner};
+use crate::muster::Muster;
+use crate::planner::Planner;
+use crate::planning::Planning;
 use crate::stop::Stopped;
 use crate::time::{Time, Watch};
 use crate::wake::{CHANGES_EVERY, Signals, Sleep, Wake, wait};
@@ -44,6 +45,8 @@ pub struct Engine<S, C, T> {
     pub(crate) tuning: watch::Receiver<Tuning>,
     pub(crate) watch: Watch,
     pub(crate) planner: Planner,
+    /// What a task of its own plans.
+    pub(crate) planning: Planning,
     pub(crate) admitter: Admitter,
     pub(crate) membership: Membership,
     pub(crate) muster: Muster,
@@ -116,13 +119,15 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             next.extend(self.hold_muster(due).await);
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
             // What this node may not do now is no reason to wake: else it would spin until it may.
-            let plan_at = self.plan_at.filter(|_| may_admit && self.membership.may_plan());
+            let may_plan = may_admit && self.membership.may_plan() && !self.planning.is_under_way();
+            let plan_at = self.plan_at.filter(|_| may_plan);
             let tend_at = if may_admit { self.membership.next() } else { self.membership.next_beat() };
             next.extend(plan_at.into_iter().chain(self.ask_ended_at).chain([tend_at]));
             let at_most = self.until(next.into_iter().min());
             let signals = Signals {
                 stop: &mut stop,
                 settled: &self.settled,
+                planned: self.planning.over(),
                 tuning: &mut self.tuning,
                 pulse: &self.pulse,
             };
@@ -142,6 +147,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             }
         }
         self.pulse.leased(None);
+        self.await_plans().await;
         self.let_go().await;
         self.stop().await
     }
@@ -155,7 +161,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     }
 
     /// How long it sleeps at most.
-    fn tick(&self) -> Duration {
+    pub(crate) fn tick(&self) -> Duration {
         Duration::try_from(self.pace.tick).unwrap_or(Duration::ZERO).max(self.settings.idle)
     }
 
@@ -164,76 +170,6 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         let tick = self.tick();
         let until = |next: Timestamp| Duration::try_from(next.duration_since(self.time.now()));
         next.map_or(tick, |next| until(next).unwrap_or(Duration::ZERO).min(tick))
-    }
-
-    /// Plans one batch of what comes near; what is due meanwhile comes first.
-    async fn plan(&mut self, due: Option<Timestamp>) {
-        let now = self.time.now();
-        if !self.membership.may_plan() {
-            // Others plan for it: there is nothing to wake for, and what is its to do, it does.
-            self.plan_at = None;
-            return self.pulse.planned();
-        }
-        if self.plan_at.is_none_or(|plan_at| plan_at > now) {
-            return;
-        }
-        let (own, turn) = (self.membership.own(), self.turn(now, due));
-        let is_beside_ends = self.membership.has_unsettled();
-        let planned = match turn {
-            Turn::Wait(at) => {
-                self.plan_at = Some(at);
-                return;
-            }
-            Turn::QuietPlans(_) => self.planner.pass_quietly(&*self.store, own, now).await,
-            Turn::Plans => self.planner.pass(&*self.store, own, now).await,
-        };
-        let made =
-            Made { planned: planned.as_ref().ok().copied(), from: now, to: self.time.now(), is_beside_ends };
-        self.planner.rhythm.note(made);
-        match planned {
-            Ok(Planned::Put { off }) => {
-                debug!(schedules = off, "planned after the next instant");
-                self.plan_at = Some(if let Turn::QuietPlans(at) = turn { at } else { now });
-            }
-            Ok(Planned::Done(plan_at)) => {
-                // Others, and runs that start, bring ticks nearer: it is asked again after a tick, hint or not.
-                let again_at = now.saturating_add(self.tick()).unwrap_or(Timestamp::MAX);
-                self.plan_at = Some(plan_at.map_or(again_at, |plan_at| plan_at.min(again_at)));
-                self.pulse.planned();
-            }
-            Ok(Planned::More) => self.plan_at = Some(now),
-            Err(problem) => {
-                self.complain(&problem, "plan");
-                self.plan_at = Some(self.again_at());
-            }
-        }
-    }
-
-    /// Whether it is time to plan.
-    fn turn(&self, now: Timestamp, due: Option<Timestamp>) -> Turn {
-        // Whoever plans what is held waits for it.
-        if let Some(held) = self.holding.as_ref().map(|holding| holding.at).filter(|at| *at > now) {
-            return Turn::Wait(held);
-        }
-        let rhythm = &self.planner.rhythm;
-        // Unless something waits for a plan, what is late comes first for a while.
-        let is_behind = due.is_some_and(|due| due <= now) && self.plan_at != Some(Timestamp::MIN);
-        match is_behind && rhythm.may_wait(now, self.pace) {
-            true => Turn::Wait(now),
-            false if rhythm.is_overdue(now, self.pace) => Turn::Plans,
-            // What was judged ahead would not hold after all of it, and it is half a window early anyway.
-            false => self.muster.turn(now, due, rhythm.takes()),
-        }
-    }
-
-    /// Plans one batch of what others should have planned; what is left comes with the next sweep.
-    async fn plan_for_others(&mut self, late: Whose) {
-        if !self.membership.may_plan() {
-            return;
-        }
-        if let Err(problem) = self.planner.pass(&*self.store, late, self.time.now()).await {
-            self.complain(&problem, "plan");
-        }
     }
 
     /// Admits and launches what is due; gives back when the next row is.
@@ -398,7 +334,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         error!(%problem, step, "the database failed, trying again");
     }
 
-    fn again_at(&self) -> Timestamp {
+    pub(crate) fn again_at(&self) -> Timestamp {
         self.time.now().saturating_add(self.pace.tick).unwrap_or(Timestamp::MAX)
     }
 }

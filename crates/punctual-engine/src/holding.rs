@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::ScheduleKey;
 use punctual_store::fail_point::{FailPoint, pass};
 use punctual_store::{Batch, BatchId, Error, Store};
 use tokio::sync::Notify;
@@ -41,6 +42,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A hold, as the engine knows it.
 pub(crate) struct Holding {
     pub(crate) at: Timestamp,
+    /// The schedules of each part, in their order.
+    pub(crate) schedules: Vec<Arc<Vec<ScheduleKey>>>,
     /// Told that they are not wanted any more.
     unwanted: Vec<Arc<Notify>>,
     /// A task for each part.
@@ -94,7 +97,8 @@ async fn undone<S: Store>(store: &S, batch: BatchId) -> Result<Option<CalledUp>,
 impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Begins to hold what is mustered.
     pub(crate) fn hold(&mut self, at: Timestamp, parts: Vec<Mustered>) {
-        let mut holding = Holding { at, unwanted: Vec::new(), tasks: JoinSet::new() };
+        let schedules = parts.iter().map(Mustered::schedules).collect();
+        let mut holding = Holding { at, schedules, unwanted: Vec::new(), tasks: JoinSet::new() };
         for part in parts {
             let (caller, unwanted) = (self.admitter.caller(), Arc::new(Notify::new()));
             let kept = Kept {

@@ -20,7 +20,7 @@ use crate::{Clock, Engine, Targets};
 const AHEAD: SignedDuration = SignedDuration::from_secs(4);
 
 /// The same while runs are in flight, whose ends will be written, or after the first reading was in vain.
-const AHEAD_BUSY: SignedDuration = SignedDuration::from_millis(300);
+pub(crate) const AHEAD_BUSY: SignedDuration = SignedDuration::from_millis(300);
 
 /// The same where it takes a server to read them, and what has changed is found out row by row.
 const AHEAD_GUARDED: SignedDuration = SignedDuration::from_millis(700);
@@ -29,7 +29,7 @@ const AHEAD_GUARDED: SignedDuration = SignedDuration::from_millis(700);
 const AHEAD_MIN: SignedDuration = SignedDuration::from_millis(10);
 
 /// How soon it is looked again whether the ends of the last runs are written.
-const LOOK_AGAIN: SignedDuration = SignedDuration::from_millis(20);
+pub(crate) const LOOK_AGAIN: SignedDuration = SignedDuration::from_millis(20);
 
 /// How often one instant is mustered for.
 const TRIES_MAX: u32 = 3;
@@ -42,7 +42,7 @@ const PARTS: usize = 32;
 
 /// About as many rows as one reading has of those that are divided at once: so few that a part which is larger than the
 /// others still fits.
-const READ_GOAL: usize = BATCH_MAX / 2;
+pub(crate) const READ_GOAL: usize = BATCH_MAX / 2;
 
 /// So many at one instant are a herd.
 const HERD_MIN: usize = 1_000;
@@ -58,54 +58,42 @@ const TURN_MAX: usize = 20_000;
 /// For so many instants nothing is read beside the ends of the last runs, after those were of the same schedules.
 const CROSSED_FOR: u32 = 60;
 
-/// So long before an instant, or before it has to be read what is due at it, nothing is planned any more.
-const PLANNED_BEFORE: SignedDuration = SignedDuration::from_millis(120);
-
-/// Whose turn it is before an instant that is mustered for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// Plans, whatever they are: nothing would have to be read again for them.
-    Plans,
-    /// Plans that concern no verdict for this instant.
-    QuietPlans(Timestamp),
-    /// Plans wait until then.
-    Wait(Timestamp),
-}
-
 /// What is mustered for an instant.
 #[derive(Default)]
 pub(crate) struct Muster {
-    at: Timestamp,
+    pub(crate) at: Timestamp,
     tries: u32,
     /// When this try began.
     begun_at: Timestamp,
     /// When what has been read so far was read.
-    moment: Option<Moment>,
+    pub(crate) moment: Option<Moment>,
     /// Whether ends were still to be written when it began.
     is_beside_ends: bool,
     /// What is still to be read.
-    left: Vec<Whose>,
+    pub(crate) left: Vec<Whose>,
     judged: Judged,
     /// All of it in parts, when nothing is left to be read.
-    ready: Vec<Mustered>,
+    pub(crate) ready: Vec<Mustered>,
     /// How many of it want to go to each target.
     wanted: Wanted,
-    known: Known,
+    pub(crate) known: Known,
 }
 
 /// What the instants before have shown.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     /// How long the last try took that came to its end.
-    took: SignedDuration,
+    pub(crate) took: SignedDuration,
     /// How many rows the last try found that came to its end.
-    found: usize,
+    pub(crate) found: usize,
     /// The schedules of what was called up last, each part in its order.
     called: Vec<Arc<Vec<ScheduleKey>>>,
     /// For how many instants more ends are waited for.
     crossed: u32,
     /// Whether the store counts what is written, so that verdicts need no look at their rows.
-    is_counted: bool,
+    pub(crate) is_counted: bool,
+    /// Whether it does not, because many may write at once.
+    pub(crate) is_guarded: bool,
 }
 
 impl Muster {
@@ -147,38 +135,18 @@ impl Muster {
     }
 
     /// How long before its instant a try begins: four times what the last one took, but not less than so much.
-    fn ahead(&self, least: SignedDuration) -> SignedDuration {
+    pub(crate) fn ahead(&self, least: SignedDuration) -> SignedDuration {
         (self.known.took * 4 + AHEAD_MIN * 10).max(least).min(AHEAD)
     }
 
-    /// Whether plans come before the next instant, where a batch of them takes so long.
-    pub(crate) fn turn(&self, now: Timestamp, due: Option<Timestamp>, takes: SignedDuration) -> Turn {
-        let is_large = self.known.is_counted && self.known.found >= READ_GOAL;
-        let at = match self.moment {
-            Some(_) => Some(self.at),
-            None => due.filter(|_| is_large),
-        };
-        let Some(at) = at.filter(|at| *at > now) else { return Turn::Plans };
-        let left = at.duration_since(now);
-        let is_near = left <= self.ahead(AHEAD_BUSY);
-        if !self.known.is_counted {
-            return if is_near { Turn::Wait(at) } else { Turn::Plans };
-        }
-        // What has begun to be read is read first: whatever takes longer than usual then does so beside what is ready.
-        if self.moment.is_some() && !self.left.is_empty() {
-            return Turn::Wait(now.saturating_add(LOOK_AGAIN).unwrap_or(at).min(at));
-        }
-        let (is_ready, reading) = match self.moment {
-            Some(_) => (true, SignedDuration::ZERO),
-            None => (false, self.ahead(AHEAD_BUSY)),
-        };
-        match left > reading + takes + PLANNED_BEFORE {
-            true if is_near && is_ready => Turn::QuietPlans(at),
-            true => Turn::Plans,
-            false if is_ready => Turn::Wait(at),
-            // Until it is.
-            false => Turn::Wait(now.saturating_add(LOOK_AGAIN).unwrap_or(at).min(at)),
-        }
+    /// Whether many may write into the store at once.
+    pub(crate) fn is_guarded(&self) -> bool {
+        self.known.is_guarded
+    }
+
+    /// The schedules of what is ready.
+    pub(crate) fn schedules(&self) -> Vec<Arc<Vec<ScheduleKey>>> {
+        self.ready.iter().map(Mustered::schedules).collect()
     }
 
     /// When what is ready for an instant is to be held, if it is.
@@ -287,6 +255,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         let is_first = self.muster.at != at;
         let moment = self.store.moment().await?;
+        self.muster.known.is_guarded = moment.is_any();
         let ahead = match moment.is_any() {
             _ if is_first && !self.is_busy() => AHEAD,
             true => self.muster.ahead(AHEAD_GUARDED),
@@ -409,6 +378,7 @@ fn parts(whose: &Whose, count: usize) -> Option<Vec<Whose>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::turn::{BESIDE_FOR, Turn};
 
     #[test]
     fn a_reading_is_divided_until_each_part_is_one_shard() {
@@ -449,5 +419,22 @@ mod tests {
             (Turn::QuietPlans(at(1_000)), Turn::Wait(at(1_000)))
         );
         assert_eq!(turn(&ready, 0), Turn::Plans, "it has come");
+    }
+
+    #[test]
+    fn beside_the_loop_plans_are_made_until_a_herd_is_to_be_held_and_spare_it_then() {
+        let at = |ms: i64| Timestamp::from_millisecond(1_000_000 + ms).unwrap();
+        let ms = SignedDuration::from_millis;
+        let turn = |muster: &Muster, left: i64| muster.turn(at(1_000 - left), Some(at(1_000)), ms(40));
+        let known = |found| Known { found, is_guarded: true, ..Known::default() };
+        // Ten thousand are held from 400 ms before their instant on.
+        let herd = Muster { known: known(10_000), ..Muster::default() };
+        assert_eq!(turn(&herd, 441), Turn::BesidePlans(at(1_000 - 440)));
+        assert_eq!(turn(&herd, 440), Turn::Wait(at(1_000 - 440) + LOOK_AGAIN));
+        let few = Muster { known: known(HELD_MIN - 1), ..Muster::default() };
+        assert_eq!(turn(&few, 1), Turn::BesidePlans(at(999) + BESIDE_FOR), "they are not held");
+        assert_eq!(turn(&herd, 0), Turn::BesidePlans(at(1_000) + BESIDE_FOR), "it has come");
+        let counted = Muster { known: Known { is_guarded: false, ..known(10_000) }, ..Muster::default() };
+        assert_eq!(counted.any_plans(at(0)), Turn::Plans);
     }
 }

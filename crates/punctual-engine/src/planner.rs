@@ -140,6 +140,23 @@ impl Planner {
         self.pass_some(store, (whose, now), |one| one.is_quiet(now)).await
     }
 
+    /// The same beside others, without those that are held; what is put off keeps nothing else waiting.
+    pub(crate) async fn pass_beside<S: Store>(
+        &mut self,
+        store: &S,
+        (whose, now): (Whose, Timestamp),
+        spared: &[Arc<Vec<ScheduleKey>>],
+    ) -> Result<Planned, Error> {
+        let is_spared =
+            |one: &PlanCommit| spared.iter().any(|part| part.binary_search(&one.schedule).is_ok());
+        let planned = self.pass_some(store, (whose, now), |one| !is_spared(one)).await?;
+        // As long as most of a batch could be planned, the next one finds more.
+        Ok(match planned {
+            Planned::Put { off } if off < self.limit / 2 => Planned::More,
+            _ => planned,
+        })
+    }
+
     async fn pass_some<S: Store>(
         &mut self,
         store: &S,

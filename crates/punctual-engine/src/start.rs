@@ -26,6 +26,7 @@ use crate::lease::{Lease, Moment};
 use crate::membership::{self, Membership};
 use crate::muster::Muster;
 use crate::planner::Planner;
+use crate::planning::Planning;
 use crate::recover::{Recovery, keep_own, recover};
 use crate::settler::Settler;
 use crate::time::{Time, Watch};
@@ -219,6 +220,7 @@ fn assemble<S: Store, C: Clock, T: Targets>(
     Engine {
         watch: Watch::new(time.clock()),
         planner: Planner::new(&node, pace),
+        planning: Planning::new(Planner::new(&node, pace)),
         admitter: Admitter::new(&node, pace, settings.spans.clone()),
         membership: Membership::new(joined, node),
         muster: Muster::default(),

@@ -41,6 +41,8 @@ pub(crate) struct Signals<'a> {
     pub(crate) tuning: &'a mut watch::Receiver<Tuning>,
     /// The end of a run.
     pub(crate) settled: &'a Notify,
+    /// The end of plans that were made beside the loop.
+    pub(crate) planned: &'a Notify,
     /// A change by somebody else in this process.
     pub(crate) pulse: &'a Pulse,
 }
@@ -83,6 +85,7 @@ pub(crate) async fn wait<S: Store>(store: &S, signals: Signals<'_>, sleep: Sleep
         // The engine has the sender itself, so it never goes away.
         Ok(()) = signals.tuning.changed() => Wake::Tuned,
         () = signals.settled.notified() => Wake::Settled,
+        () = signals.planned.notified() => Wake::Look,
         () = changed => Wake::Changed,
         () = nap(sleep) => Wake::Look,
     }

@@ -50,11 +50,17 @@ const SERVER_USER: &str = "postgres";
 
 const HINT: &str = "`cargo xtask ground` installs PostgreSQL; is there room in the temporary folder?";
 
+/// What docs/guides/operate.md advises for very many schedules, but for the memory, which is a quarter of the machine's.
+const ROOMY: [(&str, &str); 3] =
+    [("checkpoint_timeout", "15min"), ("max_wal_size", "8GB"), ("wal_compression", "lz4")];
+
 /// A running server. Dropping it, or the end of this process, stops it and removes its folder.
 pub(crate) struct Server {
     folder: PathBuf,
     port: u16,
     password: String,
+    /// Settings that are not the defaults.
+    settings: Vec<(&'static str, String)>,
     keeper: Child,
 }
 
@@ -106,9 +112,23 @@ fn judged(said: &str) -> Result<u32, Failure> {
 impl Server {
     /// Starts a server, on another port if the first was taken meanwhile.
     pub(crate) fn start() -> Result<Self, Failure> {
+        Self::start_with(&[])
+    }
+
+    /// Starts a server that is set up for very many schedules, as our guide advises.
+    pub(crate) fn start_roomy() -> Result<Self, Failure> {
+        let memory = std::fs::read_to_string("/proc/meminfo")
+            .map_err(|error| Failure::new(format!("the memory of this machine: {error}"), HINT))?;
+        let quarter = quarter_of_memory(&memory)
+            .ok_or_else(|| Failure::new("`/proc/meminfo` does not tell the memory of this machine", HINT))?;
+        let usual = ROOMY.map(|(name, value)| (name, value.to_owned()));
+        Self::start_with(&[usual.as_slice(), &[("shared_buffers", quarter)]].concat())
+    }
+
+    fn start_with(settings: &[(&'static str, String)]) -> Result<Self, Failure> {
         let mut last = Failure::new("PostgreSQL was not started", HINT);
         for _ in 0..START_ATTEMPTS_MAX {
-            match Self::start_once() {
+            match Self::start_once(settings) {
                 Ok(server) => return Ok(server),
                 Err(failure) => last = failure,
             }
@@ -116,13 +136,13 @@ impl Server {
         Err(last)
     }
 
-    fn start_once() -> Result<Self, Failure> {
+    fn start_once(settings: &[(&'static str, String)]) -> Result<Self, Failure> {
         let port = free_port().map_err(|error| Failure::new(format!("no free port: {error}"), HINT))?;
         let folder = std::env::temp_dir().join(format!("punctual-postgres-{}-{port}", std::process::id()));
         let password = password().map_err(|error| Failure::new(format!("no password: {error}"), HINT))?;
         let keeper = keeper(&folder)?;
         // From here on the keeper tidies up behind every failure.
-        let server = Self { folder, port, password, keeper };
+        let server = Self { folder, port, password, settings: settings.to_vec(), keeper };
         server.lay_out()?;
         server.launch()?;
         Ok(server)
@@ -159,8 +179,9 @@ impl Server {
     /// Starts the server and waits until it takes connections.
     fn launch(&self) -> Result<(), Failure> {
         let folder = self.folder.display().to_string();
+        let own = self.settings.iter().map(|(name, value)| format!(" -c {name}={value}")).collect::<String>();
         let options = format!(
-            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={folder}",
+            "-c listen_addresses=127.0.0.1 -c port={} -c unix_socket_directories={folder}{own}",
             self.port
         );
         let words = [
@@ -209,7 +230,8 @@ impl Server {
         let port = free_port().map_err(|error| Failure::new(format!("no free port: {error}"), HINT))?;
         let folder = std::env::temp_dir().join(format!("punctual-postgres-{}-{port}", std::process::id()));
         let keeper = keeper(&folder)?;
-        let standby = Self { folder, port, password: self.password.clone(), keeper };
+        let (password, settings) = (self.password.clone(), self.settings.clone());
+        let standby = Self { folder, port, password, settings, keeper };
         standby.own_folder()?;
         let password = format!("password={}", self.password);
         let words = [
@@ -335,6 +357,13 @@ fn program(name: &str) -> Result<String, Failure> {
     Ok(file.display().to_string())
 }
 
+/// A quarter of the machine's memory, in the words of the server.
+fn quarter_of_memory(memory: &str) -> Option<String> {
+    let kilobytes =
+        memory.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.trim().strip_suffix(" kB")?;
+    Some(format!("{}MB", kilobytes.parse::<u64>().ok()? / 1024 / 4))
+}
+
 fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
@@ -361,5 +390,14 @@ mod tests {
         check("127.0.0.1", "*", "setting `listen_addresses` is `*` instead of `127.0.0.1`");
         check("synchronous_commit=on\n", "", "setting `synchronous_commit` is `nothing` instead of `on`");
         check("150018", "140011", "PostgreSQL 14 is too old, 15 is needed");
+    }
+
+    #[test]
+    fn a_quarter_of_the_memory_is_what_the_machine_says() {
+        let check =
+            |said: &str, expected: Option<&str>| assert_eq!(quarter_of_memory(said).as_deref(), expected);
+        check("MemTotal:       24640892 kB\nMemFree:  1 kB\n", Some("6015MB"));
+        check("MemFree:        24640892 kB\n", None);
+        check("MemTotal:       much\n", None);
     }
 }

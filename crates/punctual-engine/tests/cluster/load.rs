@@ -87,6 +87,28 @@ fn a_herd_is_planned_before_its_instant_and_fires_at_it() {
 }
 
 #[test]
+fn where_others_write_plans_are_made_beside_herds_that_are_held() {
+    let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.store.stop_counting();
+        // A herd is held in each second, and others are to be planned meanwhile.
+        for number in 0..300 {
+            cluster.create(cron(&format!("each {number}"), "* * * * * *")).await;
+        }
+        for number in 0..5_000 {
+            cluster.create(cron(&format!("minute {number}"), &format!("{} * * * * *", number % 60))).await;
+        }
+        cluster.start("a").await;
+        cluster.until(at("10:03:00")).await;
+        cluster.targets.launched()
+    });
+    let late = launched.iter().map(|one| one.at.duration_since(one.scheduled_for)).max();
+    assert!(late.is_some_and(|late| late < SignedDuration::from_millis(100)), "{late:?}");
+    let of = |name: &str| launched.iter().filter(|one| one.schedule.starts_with(name)).count();
+    // From the first second after their making up to the last instant.
+    assert_eq!((of("each"), of("minute")), (300 * 180, 5_000 * 3));
+}
+
+#[test]
 fn planning_a_backlog_delays_no_row_by_more_than_a_batch() {
     let launched = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
         // Several batches, which all want planning half a minute before the lookahead ends.
