@@ -118,11 +118,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             self.ask_ended().await;
             next.extend(self.hold_muster(due).await);
             self.metrics.runs_in_flight.set(self.launcher.in_flight());
-            // What this node may not do now is no reason to wake: else it would spin until it may.
-            let may_plan = may_admit && self.membership.may_plan() && !self.planning.is_under_way();
-            let plan_at = self.plan_at.filter(|_| may_plan);
-            let tend_at = if may_admit { self.membership.next() } else { self.membership.next_beat() };
-            next.extend(plan_at.into_iter().chain(self.ask_ended_at).chain([tend_at]));
+            next.extend(self.wakes(certain));
             let at_most = self.until(next.into_iter().min());
             let signals = Signals {
                 stop: &mut stop,
@@ -150,6 +146,15 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.await_plans().await;
         self.let_go().await;
         self.stop().await
+    }
+
+    /// When it has something to do beside what is due. What it may not do without a certain lease, or while a task plans, is
+    /// no reason to wake: else it would spin until it may.
+    fn wakes<L>(&self, certain: Option<L>) -> impl Iterator<Item = Timestamp> {
+        let tend_at = if certain.is_some() { self.membership.next() } else { self.membership.next_beat() };
+        let may_plan = certain.is_some() && self.membership.may_plan() && !self.planning.is_under_way();
+        let plan_at = self.plan_at.filter(|_| may_plan);
+        plan_at.into_iter().chain(self.ask_ended_at).chain([tend_at])
     }
 
     /// Works on as it was told; what comes near is looked at anew, for it may be further ahead.

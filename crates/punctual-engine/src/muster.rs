@@ -110,7 +110,7 @@ impl Muster {
             0 | 1 => vec![own],
             count => parts(&own, count).unwrap_or_else(|| vec![own]),
         };
-        self.known.is_counted = !moment.is_any();
+        (self.known.is_counted, self.known.is_guarded) = (!moment.is_any(), moment.is_any());
         let (known, moment) = (std::mem::take(&mut self.known), Some(moment));
         *self = Self { at, tries, begun_at: now, moment, is_beside_ends, left, known, ..Self::default() };
     }
@@ -255,7 +255,6 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         let is_first = self.muster.at != at;
         let moment = self.store.moment().await?;
-        self.muster.known.is_guarded = moment.is_any();
         let ahead = match moment.is_any() {
             _ if is_first && !self.is_busy() => AHEAD,
             true => self.muster.ahead(AHEAD_GUARDED),
