@@ -113,6 +113,8 @@ named! {
         StartDeadline = "start_deadline",
         /// What waits too long ends.
         WaitsEnd = "waits_end",
+        /// Calendars and quiet hours that changed since a tick was armed count for it.
+        SharedWindowsAsTheyAre = "shared_windows_as_they_are",
         /// Only so many runs wait behind one.
         QueuesAreBounded = "queues_are_bounded",
         /// Where ticks do not wait for each other, a run that is to be tried again keeps nobody from starting.

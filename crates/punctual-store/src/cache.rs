@@ -131,7 +131,7 @@ pub(crate) fn is_sharing(definition: &Schedule) -> bool {
         When::Ticks(timing) => &timing.windows,
         When::Chain(chain) => &chain.windows,
     };
-    !windows.calendars.is_empty() || !windows.quiet_hours.is_empty()
+    windows.is_shared()
 }
 
 #[cfg(test)]

@@ -116,6 +116,17 @@ pub(crate) struct Stretch {
 }
 
 impl Windows {
+    /// Whether some of them are not its own: calendars and quiet hours are shared by name.
+    ///
+    /// ```
+    /// use punctual_time::Windows;
+    ///
+    /// assert!(!Windows::default().is_shared());
+    /// ```
+    pub fn is_shared(&self) -> bool {
+        !self.calendars.is_empty() || !self.quiet_hours.is_empty()
+    }
+
     /// Adds a word of `not_on`: a weekday by name or number, or the name of a known calendar.
     ///
     /// ```

@@ -41,6 +41,13 @@ impl ActMany {
             }
             changed.in_flight = Some(left);
         }
+        if let Verb::Disable { .. } = self.verb {
+            let mut running = Vec::new();
+            for one in &acted {
+                running.extend(app.in_flight(&one.row).await?.iter().map(ToString::to_string));
+            }
+            changed.still_running = Some(running);
+        }
         Ok(changed)
     }
 }

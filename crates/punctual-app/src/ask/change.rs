@@ -164,6 +164,14 @@ impl Act {
         Ok(shape::Changed { deleted: Some(true), in_flight: Some(in_flight), ..acted })
     }
 
+    /// What was admitted before a pause may still be delivered: the answer tells.
+    async fn disable(&self, app: &App) -> Result<shape::Changed, Failure> {
+        let row = self.which.living(app).await?;
+        let changed = self.act(app, Selector::Id(row.definition.id)).await?;
+        let still_running = app.in_flight(&row).await?.iter().map(ToString::to_string).collect();
+        Ok(shape::Changed { still_running: Some(still_running), ..changed })
+    }
+
     async fn act(&self, app: &App, selector: Selector) -> Result<shape::Changed, Failure> {
         let acted = app.act(selector, Taken { app, verb: &self.verb, version: self.version }).await?;
         Ok(shape::Changed::of(&acted))
@@ -186,7 +194,14 @@ impl Question for Act {
             let again = Self { version: None, request_key: None, ..self.clone() };
             if row.deleted_at.is_some() {
                 let schedule = shape::Schedule::alone(&row);
-                return Ok(shape::Changed { schedule, changed: false, deleted: Some(true), in_flight: None });
+                let (in_flight, still_running) = (None, None);
+                return Ok(shape::Changed {
+                    schedule,
+                    changed: false,
+                    deleted: Some(true),
+                    in_flight,
+                    still_running,
+                });
             }
             return again.once(app).await;
         }
@@ -229,6 +244,7 @@ impl Act {
     async fn once(&self, app: &App) -> Result<shape::Changed, Failure> {
         match self.verb {
             Verb::Delete { cancel_running } => self.delete(app, cancel_running).await,
+            Verb::Disable { .. } => self.disable(app).await,
             _ => self.act(app, self.which.selector(app).await?).await,
         }
     }

@@ -114,6 +114,9 @@ pub struct Changed {
     /// Runs of a deleted schedule that go on; only beside tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<usize>,
+    /// Of a schedule that is paused now: the runs that were admitted before and go on, by their ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still_running: Option<Vec<String>>,
 }
 
 impl Changed {
@@ -124,6 +127,7 @@ impl Changed {
             changed: acted.is_changed,
             deleted: None,
             in_flight: None,
+            still_running: None,
         }
     }
 }
@@ -138,6 +142,9 @@ pub struct ChangedMany {
     /// Runs of deleted schedules that go on; only beside tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_flight: Option<usize>,
+    /// Of schedules that are paused now: the runs that were admitted before and go on, by their ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub still_running: Option<Vec<String>>,
 }
 
 impl ChangedMany {
@@ -147,6 +154,7 @@ impl ChangedMany {
             schedules: acted.iter().map(|one| Schedule::alone(&one.row)).collect(),
             changed: acted.iter().filter(|one| one.is_changed).count(),
             in_flight: None,
+            still_running: None,
         }
     }
 }

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 
 use crate::rule::{Rule, holds};
-use crate::{Lane, OrgKey, Origin, Reason, RunKey, ScheduleKey, Upstream, Waiting, World};
+use crate::{Lane, OrgKey, Origin, Reason, RunKey, Schedule, ScheduleKey, Upstream, Waiting, When, World};
 
 /// A row whose instant has come: armed, waiting and woken, or about to be tried again.
 #[derive(Clone, Debug)]
@@ -56,6 +56,21 @@ impl Due {
             attempt: 1,
             upstream: Vec::new(),
             is_forced: false,
+        }
+    }
+
+    /// The same under its definition as it is now: of an armed tick, windows that schedules share may have changed since it
+    /// was armed, and whoever changed them has not decided it again yet.
+    #[must_use]
+    pub fn under(self, definition: &Schedule) -> Self {
+        let is_armed = self.origin == Origin::Tick && self.waiting.is_none() && !self.is_retry();
+        match &definition.when {
+            When::Ticks(timing)
+                if is_armed && timing.windows.is_shared() && holds(Rule::SharedWindowsAsTheyAre) =>
+            {
+                Self { verdict: timing.suppressed(self.scheduled_for).map(Reason::from), ..self }
+            }
+            _ => self,
         }
     }
 

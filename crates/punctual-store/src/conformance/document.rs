@@ -1,7 +1,7 @@
 //! Shared things, tokens, and answers that are given once.
 
-use punctual_plan::{Schedule, Status};
-use punctual_time::Calendar;
+use punctual_plan::{Reason, Schedule, Status};
+use punctual_time::{Calendar, Suppression};
 
 use super::Backend;
 use super::stage::{Shape, Stage, at, cron};
@@ -116,6 +116,37 @@ pub async fn a_changed_calendar_counts_for_every_handle_at_once<B: Backend>(back
         assert!(node.row("one").await.invalid.is_some());
     }
     check(&put(&["2026-01-05"], "10:02:00").await).await;
+}
+
+/// What is armed goes by the calendar as it is at its instant, also while its schedule is not decided again yet.
+pub async fn a_changed_calendar_counts_for_what_is_armed<B: Backend>(backend: &B) {
+    let stage = Stage::open(backend).await;
+    let put = async |dates: &[&str], now: &str| {
+        let free = calendar(dates);
+        let (kind, body) = (DocumentKind::Calendar, crate::calendar_body(&free));
+        let document = NewDocument { kind, now: at(now), ..document("free", &body, None) };
+        stage.store.put_document(stage.scope(), document).await.expect("answers");
+        free
+    };
+    let free = put(&["2026-01-02"], "10:00:00").await;
+    let shared = |name: &str, free: &Calendar| {
+        let free = free.clone();
+        cron(name, "* * * * *").timing(|timing| timing.windows.calendars = vec![free])
+    };
+    stage.create(shared("fires", &free), at("10:00:05")).await;
+    let said = async || {
+        let due = stage.store.due(Ask::all(at("10:01:00"))).await.expect("answers");
+        due.rows.iter().map(|row| row.due.verdict.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(said().await, [None]);
+    let today = put(&["2026-01-01"], "10:00:10").await;
+    let kept = Reason::from(Suppression::Calendar("free".to_owned()));
+    assert_eq!(said().await, [Some(kept.clone())]);
+    // And what was to be skipped fires, when the calendar lets it.
+    stage.create(shared("skipped", &today), at("10:00:20")).await;
+    assert_eq!(said().await, [Some(kept.clone()), Some(kept)]);
+    put(&["2026-01-02"], "10:00:30").await;
+    assert_eq!(said().await, [None, None]);
 }
 
 /// A schedule that refers to what is gone leaves `active` by itself, with what is wrong; the others go on, and a valid

@@ -309,6 +309,7 @@ macro_rules! behaviours {
                 what_is_done_to_documents_is_audited,
                 a_document_is_removed_once,
                 a_changed_calendar_counts_for_every_handle_at_once,
+                a_changed_calendar_counts_for_what_is_armed,
                 what_cannot_be_read_is_paused_and_nothing_else,
                 a_token_is_known_by_its_hash,
                 a_request_is_answered_once,

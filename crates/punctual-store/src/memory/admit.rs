@@ -88,7 +88,7 @@ impl Data {
             upstream: self.upstream(run),
             is_forced: run.is_forced,
         };
-        Ok(Some(DueRow { due, launch }))
+        Ok(Some(DueRow { due: due.under(&launch.definition), launch }))
     }
 
     /// What a launch of a run needs.

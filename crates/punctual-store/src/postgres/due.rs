@@ -133,7 +133,7 @@ impl Found {
             Some(Err(error)) => return Err(illegible(error.clone())),
             None => return Err(illegible(Error::corrupt("its version is gone"))),
         };
-        let due = self.due.map_err(illegible)?;
+        let due = self.due.map_err(illegible)?.under(&definition);
         let answer_by = answer_by(&definition, self.now);
         let launch = Launchable {
             run: self.run,

@@ -10,6 +10,7 @@ use punctual_plan::{
 };
 use punctual_time::Anchor;
 
+use crate::cache::is_sharing;
 use crate::stored::{floats_on, patience};
 use crate::{Commit, Error};
 
@@ -203,6 +204,8 @@ impl PlainStart {
             && !due.is_retry()
             && !matches!(definition.target.action, Action::Queue(_) | Action::Message { .. })
             && one.row.launch.token.is_none()
+            // Somebody may change them between the verdict and its instant.
+            && !is_sharing(definition)
             && !floats_on(definition, Anchor::LastStart);
         is_plain.then(|| Self {
             run: due.run,

@@ -242,7 +242,7 @@ fn judge_by(db: &Db, gathering: &mut Gathering<'_>, row: &Found, now: Timestamp)
         upstream: gathering.upstream(row.org, standing, row.scheduled_for)?,
         is_forced: row.is_forced,
     };
-    let answer_by = answer_by(&definition, now);
+    let (due, answer_by) = (due.under(&definition), answer_by(&definition, now));
     let launch = Launchable {
         run: row.run,
         schedule: row.schedule,

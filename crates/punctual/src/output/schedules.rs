@@ -169,7 +169,7 @@ fn changed_line(verb: &str, changed: &Changed) -> String {
     match (changed.changed, verb) {
         (false, _) => format!("schedule `{name}` is as it was\n"),
         (true, "deleted") => format!("deleted schedule `{name}`; its history stays under --id {id}\n"),
-        (true, "disabled") => format!("disabled schedule `{name}`\n"),
+        (true, "disabled") => format!("disabled schedule `{name}`{}\n", going_on(&changed.still_running)),
         (true, verb) => {
             let Schedule { version, .. } = &changed.schedule;
             format!("{verb} schedule `{name}`, version {version}, next run {}\n", next_run(&changed.schedule))
@@ -180,8 +180,18 @@ fn changed_line(verb: &str, changed: &Changed) -> String {
 /// Schedules that were changed, or not.
 pub(crate) fn changed_many(output: &Output, verb: &str, changed: ChangedMany) -> Result<(), Failure> {
     let changed = ChangedMany { in_flight: None, ..changed };
-    output
-        .write(&changed, || format!("{verb} {} of {} schedules\n", changed.changed, changed.schedules.len()))
+    let going_on = going_on(&changed.still_running);
+    let (count, all) = (changed.changed, changed.schedules.len());
+    output.write(&changed, || format!("{verb} {count} of {all} schedules{going_on}\n"))
+}
+
+/// What was admitted before a pause, if anything was.
+fn going_on(still_running: &Option<Vec<String>>) -> String {
+    match still_running.as_deref() {
+        None | Some([]) => String::new(),
+        Some([one]) => format!("; {one} was admitted before and goes on"),
+        Some(many) => format!("; {} were admitted before and go on", many.join(", ")),
+    }
 }
 
 /// What a step would do.
