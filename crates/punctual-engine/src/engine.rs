@@ -150,7 +150,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     /// When it has something to do beside what is due. What it may not do without a certain lease, or while a task plans, is
     /// no reason to wake: else it would spin until it may.
-    fn wakes<L>(&self, certain: Option<L>) -> impl Iterator<Item = Timestamp> {
+    fn wakes(&self, certain: Option<Fence>) -> impl Iterator<Item = Timestamp> {
         let tend_at = if certain.is_some() { self.membership.next() } else { self.membership.next_beat() };
         let may_plan = certain.is_some() && self.membership.may_plan() && !self.planning.is_under_way();
         let plan_at = self.plan_at.filter(|_| may_plan);

@@ -146,6 +146,10 @@ fn a_deletion_ends_what_runs_when_it_is_asked_to_and_leaves_it_otherwise() {
         row["schedule"]["id"].as_str().expect("an id").to_owned()
     };
     let (ended, left) = (id("ended"), id("left"));
+    // A pause ends nothing either, and tells what goes on.
+    let running = person.json(&["schedule", "runs", "--name", "left"])["runs"][0]["id"].clone();
+    let paused = person.json(&["schedule", "disable", "--name", "left"]);
+    assert_eq!((&paused["changed"], &paused["still_running"]), (&true.into(), &serde_json::json!([running])));
     person.json(&["schedule", "delete", "--name", "left"]);
     person.json(&["schedule", "delete", "--name", "ended", "--cancel-running"]);
     let status = |id: &str| person.json(&["schedule", "runs", "--id", id])["runs"][0]["status"].clone();

@@ -83,7 +83,11 @@ fn a_backfill_shows_ticks_first_and_adds_each_once_for_a_key() {
         person.json(&["runs", "old", "--origin", "backfill"])["runs"],
         Value::from(Vec::<Value>::new())
     );
+    // What is proved is ticks: a run beside them counts for none.
+    let proof = || person.json(&["audit", "old", "--from", "2026-01-01T00:00Z", "--to", "2026-01-01T05:00Z"]);
+    let proved = proof();
     let done = person.json(&[&line[..], &["--yes"]].concat());
+    assert_eq!(proof(), proved);
     let again = person.json(&[&line[..], &["--yes"]].concat());
     let runs = |answer: &Value| -> Vec<String> {
         answer["runs"].as_array().expect("a list").iter().map(|run| run["run_id"].to_string()).collect()

@@ -110,6 +110,20 @@ fn an_edit_keeps_the_anchor_and_a_rollback_is_a_new_version() {
 }
 
 #[test]
+fn a_delay_becomes_an_instant_once() {
+    let place = Place::sqlite();
+    let made = create(&place, "a", "--after 1h -- true");
+    let at = |row: &Value| row["next_run_at"].as_str().map(str::to_owned);
+    assert_eq!(made["type"], "one_shot");
+    assert!(at(&made).is_some() && made["spec"].as_str() == at(&made).as_deref(), "{made}");
+    let later = place.json("schedule update --name a --description later")["schedule"].clone();
+    assert_eq!((at(&later), &later["spec"]), (at(&made), &made["spec"]));
+    // Whoever reads what was exported makes the same instant of it.
+    let exported = place.said("punctual export");
+    assert!(exported.contains(&at(&made).expect("a tick")), "{exported}");
+}
+
+#[test]
 fn many_are_changed_by_their_tag() {
     let place = Place::sqlite();
     for number in 0..12 {
