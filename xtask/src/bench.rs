@@ -63,6 +63,8 @@ pub(crate) fn command(arguments: &[String]) -> Result<(), Failure> {
 /// Builds the driver; the line by which it measures something.
 pub(crate) fn driven(name: &str, rest: &[String]) -> Result<Line, Failure> {
     shown(&Line::new(["cargo", "build", "--release", "--package", "punctual-bench"]))?;
+    // What the build has written goes to the disk before anything is measured that waits for the disk.
+    shown(&Line::new(["sync"]))?;
     let root = repository::root()?;
     let target = repository::target_directory(&root)?;
     let program = target.join("release/punctual-bench").display().to_string();

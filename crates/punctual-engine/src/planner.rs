@@ -103,8 +103,8 @@ pub(crate) enum Planned {
     Done(Option<Timestamp>),
     /// There may be more to plan at once.
     More,
-    /// Some are left because they concern verdicts that stand.
-    Put { off: usize },
+    /// Some are left because they concern verdicts that stand; so many others were planned.
+    Put { off: usize, done: u64 },
 }
 
 impl Planner {
@@ -152,7 +152,7 @@ impl Planner {
         let planned = self.pass_some(store, (whose, now), |one| !is_spared(one)).await?;
         // As long as most of a batch could be planned, the next one finds more.
         Ok(match planned {
-            Planned::Put { off } if off < self.limit / 2 => Planned::More,
+            Planned::Put { off, done: 1.. } if off < self.limit / 2 => Planned::More,
             _ => planned,
         })
     }
@@ -172,7 +172,7 @@ impl Planner {
         let count = plans.len();
         plans.retain(is_wanted);
         if plans.is_empty() {
-            return Ok(Planned::Put { off: count });
+            return Ok(Planned::Put { off: count, done: 0 });
         }
         let fence = self.lease.fence();
         pass(FailPoint::PlanBeforeCommit);
@@ -190,7 +190,7 @@ impl Planner {
         self.limit = (ROWS_GOAL * plans.len() / rows.max(1)).clamp(PLANNABLE_MIN, PLANNABLE_MAX);
         debug!(schedules = plans.len(), committed, ticks, "planned");
         Ok(match committed {
-            _ if plans.len() < count => Planned::Put { off: count - plans.len() },
+            _ if plans.len() < count => Planned::Put { off: count - plans.len(), done: committed },
             // If others were first with all of them there is nothing to repeat.
             0 => Planned::Done(batch.next_plan_at),
             _ => Planned::More,
@@ -267,7 +267,7 @@ mod tests {
         assert!(rhythm.may_wait(at(249), pace(2)) && !rhythm.may_wait(at(250), pace(2)), "it is near");
         assert!(!rhythm.may_wait(at(-1), pace(60)), "the clock was set back");
         // What was put off is not planned, nor is what could not be written.
-        for planned in [Some(Planned::Put { off: 1 }), None] {
+        for planned in [Some(Planned::Put { off: 1, done: 1 }), None] {
             rhythm.note(made(planned, 1_500, 1_500));
             assert!(!rhythm.may_wait(at(2_000), pace(60)), "{planned:?}");
         }

@@ -124,7 +124,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         (now, put_off): (Timestamp, Timestamp),
     ) -> Option<Timestamp> {
         match planned {
-            Ok(Planned::Put { off }) => {
+            Ok(Planned::Put { off, .. }) => {
                 debug!(schedules = off, "planned after the next instant");
                 Some(put_off)
             }
