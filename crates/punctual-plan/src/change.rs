@@ -94,8 +94,8 @@ pub struct Changed {
     pub removed: Vec<RunKey>,
     /// Retries that do not come any more, and why.
     pub cancelled: Vec<(RunKey, Reason)>,
-    /// Rows at or before now that end as skipped, ticks that were never planned, and the cursor from which the next
-    /// version is planned.
+    /// Rows at or before now, or before what was launched or has ended, that end as skipped, ticks that were never planned, and
+    /// the cursor from which the next version is planned.
     pub plan: Plan,
 }
 
@@ -136,14 +136,17 @@ pub fn change(before: &Before<'_>, change: &Change, now: Timestamp) -> Changed {
             .map_or(at, |launched| launched.max(at)),
         decided_through: at,
     };
+    // What lies before a tick that was launched or has ended had its time too, if by a clock that was set back since: it is
+    // not planned again, so it ends.
+    let through = cursor.planned_through;
     let mut changed = Changed { removed: Vec::new(), cancelled: Vec::new(), plan: Plan::starting(cursor) };
     for row in before.open {
         match row.kind {
             OpenKind::Retrying if change.is_still_active() || !holds(Rule::LeavingCancelsRetries) => {}
-            OpenKind::Unlaunched if row.scheduled_for > at && !holds(Rule::ChangeRemoves) => {}
-            OpenKind::Unlaunched if row.scheduled_for <= at && !holds(Rule::ChangeEnds) => {}
+            OpenKind::Unlaunched if row.scheduled_for > through && !holds(Rule::ChangeRemoves) => {}
+            OpenKind::Unlaunched if row.scheduled_for <= through && !holds(Rule::ChangeEnds) => {}
             OpenKind::Retrying => changed.cancelled.push((row.run, reason.clone())),
-            OpenKind::Unlaunched if row.scheduled_for > at => changed.removed.push(row.run),
+            OpenKind::Unlaunched if row.scheduled_for > through => changed.removed.push(row.run),
             OpenKind::Unlaunched => {
                 let (run, scheduled_for) = (row.run, row.scheduled_for);
                 let end = NonFire::Skipped(reason.clone());

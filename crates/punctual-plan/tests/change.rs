@@ -133,6 +133,28 @@ fn a_tick_that_fired_early_is_not_planned_again_by_the_next_version() {
     assert_eq!(changed.plan.cursor.planned_through, at("11:00:00"));
 }
 
+/// All clocks were set back: 12:00 was skipped by the time of before, and 11:00 still waits for its turn.
+#[test]
+fn what_lies_before_an_ended_tick_ends_with_the_change_and_does_not_vanish() {
+    let schedule = schedule("0 * * * *");
+    let cursor = Cursor { planned_through: at("13:30:00"), decided_through: at("10:30:00") };
+    let open = [(1, "11:00:00"), (2, "13:00:00")].map(|(run, tick)| Open {
+        run: RunKey(run),
+        scheduled_for: at(tick),
+        kind: OpenKind::Unlaunched,
+    });
+    let before = Before {
+        timing: schedule.when.timing(),
+        cursor,
+        open: &open,
+        slept: None,
+        launched_through: Some(at("12:00:00")),
+    };
+    let changed = change(&before, &Change::Leave(paused()), at("09:00:00"));
+    assert_eq!(changed.plan.closed.iter().map(|one| one.run).collect::<Vec<_>>(), [RunKey(1)]);
+    assert_eq!((changed.removed, changed.plan.cursor.planned_through), (vec![RunKey(2)], at("12:00:00")));
+}
+
 #[test]
 fn a_pause_is_judged_by_the_catch_up_policy_at_resume() {
     let resumed = |catch_up| {
