@@ -193,7 +193,7 @@ impl Hub {
         let AnyStore::Memory(memory) = &*self.store else { return None };
         // What the last look left open, now that everything of its commit was heard of.
         let moment = self.moment();
-        self.state().oracle.judge_spent(moment);
+        self.state().oracle.judge_rest(moment);
         let mut touched = memory.touched();
         touched.dedup();
         if !touched.is_empty() {

@@ -169,6 +169,9 @@ impl Line {
             let is_done = |run: &RunKey| written.as_ref().map_or(is_new, |written| written.contains(run));
             for (report, settled) in said.iter().zip(settled).filter(|(report, _)| is_done(&report.run)) {
                 state.oracle.settled(moment, report, settled);
+                if let Some(end) = settled.settlement.as_ref().filter(|end| end.disabled.is_some()) {
+                    state.oracle.left_active(end.in_flight.schedule, batch.now);
+                }
             }
         })
         .await

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_plan::{CatchUp, Fence, Outcome, Reason, RunKey, RunState, admit};
+use punctual_plan::{CatchUp, Fence, Outcome, Reason, RunKey, RunState, RunStatus, admit};
 use punctual_store::{
     AdmitCommit, Ask, AttemptToken, Batch, BatchId, Cut, Node, Report, RunFilter, RunRow, Scope, Settled,
     Store,
@@ -154,4 +154,37 @@ async fn what_was_decided_before_the_clock_was_set_back_may_end_ahead_of_it() {
     }
     let broken = stage.broken();
     assert!(broken.len() == 1 && broken[0].contains("6: it ended ahead of its instant"), "{broken:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tick_that_comes_while_its_schedule_is_being_disabled_belongs_to_the_time_after() {
+    for is_disabled in [true, false] {
+        let mut stage = Stage::open().await;
+        let mut sketch = stage.sketch.clone();
+        sketch.policy.max_consecutive_failures = is_disabled.then_some(1);
+        sketch.policy.launch.attempts_max = 1;
+        stage.people.edit(&sketch);
+        tokio::time::advance(15 * MINUTE).await;
+        let fence = stage.join("first").await;
+        let run = stage.admit(fence).await[0];
+        tokio::time::advance(14 * MINUTE).await;
+        // It is on its way to the database while the next tick comes.
+        let batch = stage.batch(fence);
+        tokio::time::advance(2 * MINUTE).await;
+        let settled = stage.refuse(batch, run).await;
+        assert_eq!(settled.settlement.is_some_and(|end| end.disabled.is_some()), is_disabled);
+        let armed = stage.rows().into_iter().find(|row| row.run.state.status() == RunStatus::Scheduled);
+        assert_eq!(armed.is_none(), is_disabled, "{armed:?}");
+        // A row that goes without that has no account.
+        let moment = stage.hub.moment();
+        if let Some(armed) = armed {
+            stage.hub.state().oracle.observe(moment, armed.run.key, None);
+        }
+        stage.hub.state().oracle.judge_rest(moment);
+        let broken = stage.broken();
+        match is_disabled {
+            true => assert_eq!(broken, [""; 0]),
+            false => assert!(broken.len() == 1 && broken[0].contains("vanished while scheduled"), "{broken:?}"),
+        }
+    }
 }

@@ -189,6 +189,7 @@ impl Oracle {
 
     /// At the end, with nothing wrong for long: nothing may be stuck.
     pub(crate) fn converged(&mut self, moment: Moment) {
+        self.judge_rest(moment);
         let mut stuck: Vec<String> = Vec::new();
         for (key, seen) in &self.runs {
             let Some(known) = self.schedules.get(&seen.schedule) else { continue };

@@ -48,7 +48,7 @@ impl Oracle {
 
     /// Judges what was skipped because all runs of its schedule have been, when every start of the batch that says so was heard
     /// of: one that a later tick of the batch has cancelled is not seen in flight.
-    pub(crate) fn judge_spent(&mut self, moment: Moment) {
+    pub(super) fn judge_spent(&mut self, moment: Moment) {
         for Spent { schedule, run, max } in std::mem::take(&mut self.spent) {
             let Some(known) = self.schedules.get(&schedule) else { continue };
             let (admitted, number) = (known.admitted, known.present().number);

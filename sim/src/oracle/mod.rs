@@ -74,6 +74,8 @@ pub(crate) struct Oracle {
     to_follow: Vec<Following>,
     /// Runs that were skipped because all runs of their schedules have been, and are not judged yet.
     spent: Vec<Spent>,
+    /// Rows of ticks that have come which are gone, and are not judged yet.
+    gone: Vec<Gone>,
     broken: Vec<String>,
     /// The schedule of which everything is printed, by its number.
     pub(crate) follow: Option<usize>,
@@ -96,6 +98,16 @@ struct Spent {
     max: u64,
 }
 
+/// A row that went although its tick has come.
+struct Gone {
+    schedule: ScheduleKey,
+    tick: i64,
+    /// When it went.
+    moment: Moment,
+    /// What is wrong about that, unless its schedule had left `active` before its tick.
+    what: String,
+}
+
 impl Oracle {
     /// An oracle that knows nothing but how fast the cluster lives.
     pub(crate) fn new(rhythm: Rhythm, grain: Grain) -> Self {
@@ -115,6 +127,7 @@ impl Oracle {
             stepped_until: Duration::ZERO,
             to_follow: Vec::new(),
             spent: Vec::new(),
+            gone: Vec::new(),
             broken: Vec::new(),
             follow: None,
             ticks: 0,

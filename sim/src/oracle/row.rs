@@ -1,10 +1,11 @@
 //! Rows: what becomes of a run, from one look at it to the next.
 
-use punctual_plan::{Origin, Run, RunKey, RunState, RunStatus};
+use jiff::Timestamp;
+use punctual_plan::{Origin, Run, RunKey, RunState, RunStatus, ScheduleKey};
 use punctual_store::RunRow;
 
 use super::known::{Seen, floor};
-use super::{Following, Grain, Moment, Oracle};
+use super::{Following, Gone, Grain, Moment, Oracle};
 use crate::sketch::Beat;
 
 /// Requests whose run goes beside whatever is in flight have a key that begins so.
@@ -21,7 +22,7 @@ impl Oracle {
             });
             self.say(
                 moment,
-                of.unwrap_or(punctual_plan::ScheduleKey(0)),
+                of.unwrap_or(ScheduleKey(0)),
                 format_args!("{key} {}", said.unwrap_or("is gone".to_owned())),
             );
         }
@@ -60,7 +61,24 @@ impl Oracle {
         let was_ahead = self.grain == Grain::Coarse || self.is_stepped(moment);
         let is_ahead = is_open && (seen.tick > floor(moment.db) || was_ahead || is_beyond);
         if !is_ahead && !seen.status.is_terminal() {
-            self.complain(moment, format!("1: {key} of tick {} vanished while {}", seen.tick, seen.status));
+            let number = self.schedules.get(&seen.schedule).map_or(0, |known| known.present().number);
+            let (schedule, tick, status) = (seen.schedule, seen.tick, seen.status);
+            let what = format!("1: {key} of tick {tick} of s{number:02} vanished while {status}");
+            self.gone.push(Gone { schedule, tick, moment, what });
+        }
+    }
+
+    /// A commit took a schedule out of `active` from an instant on: ticks after that are in what the ledger says of it since,
+    /// though they had come before the commit reached the database.
+    pub(crate) fn left_active(&mut self, schedule: ScheduleKey, at: Timestamp) {
+        self.gone.retain(|gone| gone.schedule != schedule || gone.tick <= floor(at));
+    }
+
+    /// Judges what a look left open, when everything of its commit was heard of.
+    pub(crate) fn judge_rest(&mut self, moment: Moment) {
+        self.judge_spent(moment);
+        for Gone { moment, what, .. } in std::mem::take(&mut self.gone) {
+            self.complain(moment, what);
         }
     }
 
