@@ -294,7 +294,6 @@ fn status_of(end: &Settled) -> &'static str {
     }
 }
 
-/// One line per decision over an end.
 /// Puts the ends of a herd into the order of their rows, so that those which lie together are written together. Where one end
 /// could count before or after another, they stay as they came.
 fn put_in_order(ended: &mut [Ended]) {
@@ -308,6 +307,7 @@ fn put_in_order(ended: &mut [Ended]) {
     }
 }
 
+/// One line of the log per decision over an end.
 fn tell(ended: &Ended, end: &Settled) {
     let (run, schedule, tick) = (ended.report.run, &*ended.definition.name, ended.scheduled_for);
     let Some(settlement) = end.settlement.as_ref().filter(|_| end.commit == Commit::Done) else {
