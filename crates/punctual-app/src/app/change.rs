@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Change, Changed, Plan, Schedule, Status, When, Window};
 use punctual_store::{ScheduleRow, ScheduleWrite, Selector, Store, Turn, Write, Written};
 
@@ -216,7 +217,7 @@ impl App {
         told: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Acted>, Failure> {
         let users = self.store.users_of(self.scope(), kind, name.to_owned()).await?;
-        if users.is_empty() {
+        if users.is_empty() || !holds(Rule::CalendarDecidesAgain) {
             return Ok(Vec::new());
         }
         let rows = self.list(&super::Listing::default()).await?;
