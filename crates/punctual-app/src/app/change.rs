@@ -78,7 +78,9 @@ impl Step {
         };
         let (id, version) = (row.definition.id, row.definition.version + 1);
         let mut new = Schedule { id, version, ..new.clone() };
-        if let (When::Ticks(new), Some(old)) = (&mut new.when, row.definition.when.timing()) {
+        if let (When::Ticks(new), Some(old)) = (&mut new.when, row.definition.when.timing())
+            && holds(Rule::AnchorStays)
+        {
             new.created_at = old.created_at;
         }
         Some(new)
