@@ -1,6 +1,7 @@
 //! Goal: whatever rule of the ledger is taken out, somebody notices within a minute. Method: each rule is taken out in
 //! turn; the story or scene that `docs/reliability.md` names for it is told, or the behaviour of the suite tried, and must fail;
-//! if it does not any more, others are asked. `BLESS=1` writes the page's table.
+//! if it does not any more, others are asked. `BLESS=1` writes the page's table. What no store in memory keeps has tests
+//! elsewhere, which the page names as well; `cargo xtask sim --eyes` asks them after these.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -66,6 +67,8 @@ enum Witness {
     Scene(String, u64),
     /// One behaviour of the suite, known from the page.
     Behaviour(String),
+    /// A test of a file, a process or a database, as the page has it: `cargo xtask sim --eyes` asks it.
+    Elsewhere(String),
 }
 
 impl Witness {
@@ -75,6 +78,7 @@ impl Witness {
             Self::Story(seed) => by_stories(*seed..*seed + 1),
             Self::Scene(name, seed) => by_scenes(*seed..*seed + 1, |scene| scene.name == name),
             Self::Behaviour(name) => by_the_suite(|behaviour| behaviour.name == name),
+            Self::Elsewhere(test) => Some(test.clone()),
         }
     }
 }
@@ -205,6 +209,7 @@ impl Page {
             let witness = match (who.strip_prefix("the suite: `"), who.strip_prefix("scene `")) {
                 (Some(name), _) => behaviour(name)?,
                 (_, Some(who)) => scene(who)?,
+                _ if who.starts_with('`') => Witness::Elsewhere(who.strip_suffix(" |")?.to_owned()),
                 _ => story(who.strip_prefix("seed ")?)?,
             };
             Some((rule.to_owned(), witness))

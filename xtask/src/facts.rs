@@ -6,7 +6,9 @@
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::visit::{self, Visit};
-use syn::{Attribute, Block, FnArg, Item, LitStr, Meta, Pat, Path, Signature, Token, Type, UseTree};
+use syn::{
+    Attribute, Block, Expr, FnArg, Item, Lit, LitStr, Meta, Pat, Path, Signature, Token, Type, UseTree,
+};
 
 /// One thing that stands on one line.
 #[derive(Debug)]
@@ -219,6 +221,9 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
+/// The feature with which rules can be taken out; only tests have it.
+const SWITCHES: &str = "rule-switches";
+
 /// `#[test]`, `#[tokio::test]`, `#[cfg(test)]` and `#[cfg(all(test, …))]`; not `#[cfg(not(test))]`.
 fn makes_test(attribute: &Attribute) -> bool {
     if attribute.path().is_ident("cfg") {
@@ -231,6 +236,11 @@ fn makes_test(attribute: &Attribute) -> bool {
 fn needs_test(condition: &Meta) -> bool {
     match condition {
         Meta::Path(path) => path.is_ident("test"),
+        Meta::NameValue(pair) => {
+            let is_switches = |lit: &Lit| matches!(lit, Lit::Str(name) if name.value() == SWITCHES);
+            pair.path.is_ident("feature")
+                && matches!(&pair.value, Expr::Lit(value) if is_switches(&value.lit))
+        }
         Meta::List(list) if list.path.is_ident("all") => {
             let parts = list.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
             parts.is_ok_and(|parts| parts.iter().any(needs_test))

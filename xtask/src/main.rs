@@ -6,6 +6,7 @@
 
 mod bench;
 mod check;
+mod eyes;
 mod facts;
 mod failure;
 mod faults;

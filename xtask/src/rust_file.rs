@@ -78,6 +78,8 @@ mod tests {
         check("crates/a/src/lib.rs", "fn f() { g().unwrap(); }", "product");
         check("crates/a/src/lib.rs", "#[cfg(test)] mod tests { fn f() { g().unwrap(); } }", "test");
         check("crates/a/src/lib.rs", "#[cfg(not(test))] mod real { fn f() { g().unwrap(); } }", "product");
+        check("crates/a/src/lib.rs", "#[cfg(feature = \"rule-switches\")] fn f() { g().unwrap(); }", "test");
+        check("crates/a/src/lib.rs", "#[cfg(feature = \"otel\")] fn f() { g().unwrap(); }", "product");
         check(
             "crates/a/src/lib.rs",
             "#[cfg(all(unix, test))] mod tests { fn f() { g().unwrap(); } }",

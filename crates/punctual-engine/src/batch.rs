@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use punctual_plan::Fence;
+use punctual_plan::rule::{Rule, holds};
 use punctual_store::{Batch, BatchId, Error};
 
 use crate::Chance;
@@ -46,7 +47,7 @@ impl Sender {
     /// Sends a batch until it is answered.
     pub(crate) async fn repeat<T, F>(
         &self,
-        batch: Batch,
+        mut batch: Batch,
         mut write: impl FnMut(Batch) -> F,
     ) -> Result<T, Error>
     where
@@ -58,6 +59,26 @@ impl Sender {
                 Err(Error::Unanswered { .. }) if repeats < REPEATS_MAX => repeats += 1,
                 other => return other,
             }
+            if !holds(Rule::SameIdAgain) {
+                batch = self.batch(batch.fence, batch.now);
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_unanswered_commit_is_repeated_with_its_id() {
+        let (sender, mut ids) = (Sender::new(Chance::seeded(7)), Vec::new());
+        let sent = sender.send(Fence(1), Timestamp::UNIX_EPOCH, |batch| {
+            ids.push(batch.id);
+            let is_heard = ids.len() > 2;
+            async move { is_heard.then_some(()).ok_or(Error::Unanswered { doing: "committing" }) }
+        });
+        sent.await.unwrap();
+        assert_eq!(ids, [ids[0]; 3]);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Fence, RunKey};
 use punctual_store::{ANSWER_MARGIN_S, Attempt, Launchable};
 use tokio::time::Instant;
@@ -42,12 +43,12 @@ const ANSWER_MARGIN: SignedDuration = SignedDuration::from_secs(ANSWER_MARGIN_S)
 /// Whether a run that is given up then may still be launched. One that waited for its place, or whose admission or take-over was
 /// answered late, may be about to be given up by another node, which then launches its next attempt.
 fn is_in_time(answer_by: Timestamp, now: Timestamp) -> bool {
-    now < answer_by.saturating_sub(ANSWER_MARGIN / 2).unwrap_or(Timestamp::MIN)
+    now < answer_by.saturating_sub(ANSWER_MARGIN / 2).unwrap_or(Timestamp::MIN) || !holds(Rule::LaunchInTime)
 }
 
 /// What tells one hand-over of a run from another: where it lies, for whoever compares holds it there.
 fn identity(run: &Launchable) -> usize {
-    std::ptr::from_ref(run).addr()
+    if holds(Rule::FlightOfItsHandOver) { std::ptr::from_ref(run).addr() } else { 0 }
 }
 
 /// Everything in hand.

@@ -70,7 +70,8 @@ impl Lease {
 
 impl Held {
     fn new(fence: Fence, asked: Moment, lasts: SignedDuration) -> Self {
-        let certain = Duration::try_from(lasts - MARGIN).unwrap_or(Duration::ZERO);
+        let margin = if holds(Rule::LeaseMargin) { MARGIN } else { SignedDuration::ZERO };
+        let certain = Duration::try_from(lasts - margin).unwrap_or(Duration::ZERO);
         Self {
             fence,
             until_uptime: asked.uptime + certain,

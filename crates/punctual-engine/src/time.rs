@@ -98,7 +98,8 @@ impl<C: Clock> Time<C> {
         }
         let least = database.as_microsecond().saturating_sub(answered.uptime_us);
         let most = database.as_microsecond().saturating_sub(asked.uptime_us);
-        let kept = self.worn(answered).filter(|_| took(asked, answered) > SLOW);
+        let is_slow = took(asked, answered) > SLOW && holds(Rule::OldAnswersAreOld);
+        let kept = self.worn(answered).filter(|_| is_slow);
         self.set(kept.filter(|kept| (least..=most).contains(kept)).unwrap_or(least), answered);
     }
 

@@ -1,8 +1,8 @@
 //! Rules that a test can take out, to see whether anything notices.
 //!
 //! Each rule of the ledger that closes a hole asks [`holds`] where it is kept. With the feature `rule-switches`, which only
-//! tests have, one of them can be switched off for a thread; without it the answer is always yes, and the
-//! question costs nothing.
+//! tests have, one of them can be switched off: for a thread by [`take_out`], for a process with all its threads by its name in
+//! `PUNCTUAL_RULE_OUT`. Without the feature the answer is always yes, and the question costs nothing.
 
 use crate::name::named;
 
@@ -205,6 +205,60 @@ named! {
         UnsealedStay = "unsealed_stay",
         /// No org sees anything of another.
         OrgsApart = "orgs_apart",
+        /// A check of the audit log names what is not sealed yet.
+        TailIsNamed = "tail_is_named",
+        /// Names are each org's own.
+        NamesByOrg = "names_by_org",
+        /// What is shown as the next run is the earliest tick that is armed or computed.
+        NextIsTheEarliest = "next_is_the_earliest",
+        /// The key of a tick is the hash of its schedule and its instant.
+        KeyOfTheTick = "key_of_the_tick",
+        /// Newer rules of a zone leave alone what has come already.
+        NewerRulesFromNow = "newer_rules_from_now",
+        /// What newer rules of a zone move is told.
+        NewerRulesAreTold = "newer_rules_are_told",
+        /// A node counts its lease as over somewhat before others do.
+        LeaseMargin = "lease_margin",
+        /// An unanswered commit is repeated with its id.
+        SameIdAgain = "same_id_again",
+        /// What others are about to give up is not launched any more.
+        LaunchInTime = "launch_in_time",
+        /// A flight is launched with the hand-over that it is of.
+        FlightOfItsHandOver = "flight_of_its_hand_over",
+        /// An old answer about the database's clock is not the present.
+        OldAnswersAreOld = "old_answers_are_old",
+        /// Instants and anchors round up to whole seconds. It is kept by `punctual-time`.
+        RoundUp = "round_up",
+        /// The anchor of an interval stays with it.
+        AnchorStays = "anchor_stays",
+        /// A delay becomes an instant when it is stored.
+        DelayOnce = "delay_once",
+        /// What is proved is ticks, and no backfills.
+        ProofCountsTicks = "proof_counts_ticks",
+        /// The answer to a pause lists what was admitted before.
+        PauseTells = "pause_tells",
+        /// Schedules of a calendar that changes are decided again.
+        CalendarDecidesAgain = "calendar_decides_again",
+        /// While a server has the file, commands ask it to write.
+        ServerWrites = "server_writes",
+        /// One process serves a file.
+        OneServes = "one_serves",
+        /// Changes by other processes are seen.
+        OthersAreSeen = "others_are_seen",
+        /// Claims are exclusive by rows, whatever was read before.
+        ClaimsByRows = "claims_by_rows",
+        /// Rows are held in one order.
+        OneOrder = "one_order",
+        /// A batch whose commit was not answered is found by its id.
+        BatchIsFound = "batch_is_found",
+        /// Hot statements go from their keys into an index, whatever the statistics say.
+        PlansByKeys = "plans_by_keys",
+        /// Nothing outlives a transaction.
+        NothingOutlives = "nothing_outlives",
+        /// The server itself keeps the rows of orgs apart.
+        SecuredByOrg = "secured_by_org",
+        /// What is committed late is sealed all the same.
+        LateIsSealed = "late_is_sealed",
     }
 }
 
@@ -219,10 +273,15 @@ pub fn take_out(rule: Option<Rule>) {
     OUT.set(rule);
 }
 
+/// The rule that is out for this whole process.
+#[cfg(feature = "rule-switches")]
+static OUT_EVERYWHERE: std::sync::LazyLock<Option<Rule>> =
+    std::sync::LazyLock::new(|| punctual_time::rule::out()?.parse().ok());
+
 /// Whether a rule is kept.
 #[cfg(feature = "rule-switches")]
 pub fn holds(rule: Rule) -> bool {
-    OUT.get() != Some(rule)
+    OUT.get() != Some(rule) && *OUT_EVERYWHERE != Some(rule)
 }
 
 /// Whether a rule is kept: outside of tests, always.

@@ -128,8 +128,15 @@ impl Turn<'_> {
         let changed = self.changed(&Change::Shared { what: format!("the rules of `{zone}`") });
         let version = row.definition.version + 1;
         let definition = Schedule { version, ..row.definition.as_ref().clone() };
-        let plan = self.plan(&definition, changed.plan.cursor);
-        let note = rules.note(zone, moved, plan.as_ref());
+        let from = match holds(Rule::NewerRulesFromNow) {
+            true => changed.plan.cursor,
+            false => Cursor::starting(row.created_at),
+        };
+        let plan = self.plan(&definition, from);
+        let note = match holds(Rule::NewerRulesAreTold) {
+            true => rules.note(zone, moved, plan.as_ref()),
+            false => String::new(),
+        };
         let write = Write::Change {
             schedule: row.key,
             version: row.definition.version,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ground::{alive, at, batch, connect, create, cron, ground, node};
 use jiff::ToSpan as _;
-use punctual_plan::{Fence, Outcome, RunStatus, plan};
+use punctual_plan::{Fence, Outcome, Overlap, Policy, RunStatus, plan};
 use punctual_store::{
     Ask, AttemptToken, Commit, Cut, Error, Listed, PlanCommit, Postgres, PostgresSettings, Report, RunFilter,
     SHARDS, ScheduleFilter, ScheduleRow, Scope, Shards, Started, Store,
@@ -276,6 +276,35 @@ async fn a_lost_connection_is_a_passing_fault() {
     assert!(failed.to_string().contains("looking for schedules to plan"), "{failed}");
     lock.batch_execute("ROLLBACK").await.unwrap();
     assert_eq!(store.plannable(Ask::all(now + 2.minutes())).await.unwrap().ready.len(), 1);
+}
+
+#[tokio::test]
+async fn a_batch_holds_its_rows_from_the_lowest_key_on() {
+    let ground = ground().await;
+    let (org, now) = (ground.org("acme").await, at("2026-03-01T10:00:00Z"));
+    let policy = Policy { lane: Some("shared".to_owned()), overlap: Overlap::Queue, ..Policy::default() };
+    for name in ["a", "b", "c"] {
+        ground.make(org, ground::with(cron(name, "* * * * *"), policy.clone()), now).await;
+    }
+    let later = now + 61.seconds();
+    let id = batch(ground.store.join(node("a")).await.unwrap().fence, later);
+    let verdicts = ground.judged(later).await;
+    let runs: BTreeSet<i64> = verdicts.iter().map(|commit| commit.admission.run.0).collect();
+    let (first, last) = (runs.first().unwrap(), runs.last().unwrap());
+    let (holder, looker) = (connect(&ground.url).await, connect(&ground.url).await);
+    holder.batch_execute(&format!("BEGIN; SELECT FROM runs WHERE key = {first} FOR UPDATE")).await.unwrap();
+    let look = async {
+        let waiting = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'punctual' \
+                       AND datname = current_database() AND wait_event_type = 'Lock'";
+        while looker.query_one(waiting, &[]).await.unwrap().get::<_, i64>(0) == 0 {}
+        let free = format!("SELECT FROM runs WHERE key = {last} FOR UPDATE NOWAIT");
+        let free = looker.batch_execute(&free).await;
+        holder.batch_execute("ROLLBACK").await.unwrap();
+        free
+    };
+    let (admitted, free) = tokio::join!(ground.store.admit(id, verdicts), look);
+    assert_eq!(admitted.unwrap(), [Commit::Done; 3]);
+    free.expect("whoever waits for the first of its rows holds none behind it");
 }
 
 #[tokio::test]

@@ -4,19 +4,18 @@
 mod ground;
 
 use ground::{connect, ground};
+use punctual_store::Postgres;
 use serde_json::Value;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
 /// Rows that have changed since the tables were analysed.
 const HERD: i64 = 100_000;
 
+/// What takes longer than this has lost its plan: each is done in a fraction of a second.
+const PATIENCE: &str = "SET LOCAL statement_timeout = '10s'";
+
 /// Keys in one batch.
 const BATCH: i64 = 1_000;
-
-/// What the hot path begins its transactions with.
-const HOT: &str = "BEGIN; SET LOCAL ROLE punctual_engine; SET LOCAL enable_seqscan = off; \
-    SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off; \
-    SET LOCAL jit = off; SET LOCAL plan_cache_mode = force_generic_plan;";
 
 /// A hundred thousand schedules with an armed row each, analysed; then all of them are admitted, settled, or waiting.
 const HERD_MADE: &str = "
@@ -119,7 +118,8 @@ fn after_the_launch() -> Vec<Asked> {
 }
 
 async fn explain(client: &Client, (name, statement): (&str, &str), values: &[String]) -> Value {
-    client.batch_execute(HOT).await.expect("a transaction begins");
+    let begin = format!("BEGIN; SET LOCAL jit = off; {PATIENCE}; {}", Postgres::hot_path());
+    client.batch_execute(&begin).await.expect("a transaction begins");
     client
         .batch_execute(&format!("PREPARE p AS {statement}"))
         .await

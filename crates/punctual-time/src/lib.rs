@@ -112,6 +112,8 @@ mod error;
 mod every;
 pub mod human;
 mod once;
+#[cfg(feature = "rule-switches")]
+pub mod rule;
 mod spec;
 mod timing;
 mod walk;

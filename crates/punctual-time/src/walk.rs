@@ -155,6 +155,10 @@ pub(crate) fn floor_second(at: Timestamp) -> i64 {
 /// The first whole second at or after an instant.
 #[inline]
 pub(crate) fn ceil_second(at: Timestamp) -> i64 {
+    #[cfg(feature = "rule-switches")]
+    if !crate::rule::rounds_up() {
+        return floor_second(at);
+    }
     at.as_second() + i64::from(at.subsec_nanosecond() > 0)
 }
 

@@ -58,10 +58,12 @@ const CONFORMANCE_PREFIX: &str = "conformance_";
 /// Test targets with this in their name need a PostgreSQL server.
 const POSTGRES_PART: &str = "postgres";
 
-/// The suite that every store passes, simulations, traces and places to be killed at are behind features. Whatever is built
+/// The suite that every store passes, simulations, traces, places to be killed at and rules to be taken out are behind features. Whatever is built
 /// for the check has the same ones: with others everything would be built once more.
-pub(crate) const SUITE: [&str; 2] =
-    ["--features", "punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points"];
+pub(crate) const SUITE: [&str; 2] = [
+    "--features",
+    "punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points,punctual-plan/rule-switches",
+];
 
 /// Tells the end-to-end tests which program to drive; without it they take the one cargo built for them.
 const BINARY_VARIABLE: &str = "PUNCTUAL_TEST_BINARY";
@@ -254,7 +256,7 @@ mod tests {
         );
         assert_eq!(
             tests_line(&targets, &["postgres"]).to_string(),
-            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points --test cli --test spans -- postgres"
+            "cargo test --workspace --lib --bins --examples --features punctual-store/conformance,punctual-engine/harness,punctual/otel,punctual/fail-points,punctual-plan/rule-switches --test cli --test spans -- postgres"
         );
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Drift, ScheduleKey, Status};
 use punctual_store::{BATCH_MAX, DocumentKind, NewDocument, ScheduleRow, Selector, Store, UseKind};
 use serde_json::json;
@@ -10,6 +11,7 @@ use serde_json::json;
 use super::change::{Decide, MANY_MAX};
 use super::create::{Arrival, counted_from};
 use super::propose::{Proposal, Toggle, owner, pauser};
+use super::shared::SharedChange;
 use super::{App, Step};
 use crate::declare;
 use crate::{Failure, Kind};
@@ -142,7 +144,8 @@ impl App {
 
     /// Schedules of others that use a changed calendar or changed quiet hours are decided again.
     async fn decide_again(&self, proposal: &Proposal, work: &Work<'_>) -> Result<(), Failure> {
-        for change in proposal.shared.iter().filter(|change| change.is_stored) {
+        let changed = |change: &&SharedChange| change.is_stored && holds(Rule::CalendarDecidesAgain);
+        for change in proposal.shared.iter().filter(changed) {
             let kind = match change.kind {
                 DocumentKind::Calendar => UseKind::Calendar,
                 DocumentKind::QuietHours => UseKind::QuietHours,

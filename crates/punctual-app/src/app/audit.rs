@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Basis, Hole, Origin, Recorded, RunStatus, Span, Status, Version, audit_ledger};
 use punctual_store::{
     AuditFilter, AuditRow, Chain, Cut, RangeRow, RunFilter, RunRow, ScheduleRow, Store, timing,
@@ -96,7 +97,7 @@ impl App {
     ) -> Result<(Vec<Entry>, Vec<RangeRow>), Failure> {
         let filter = RunFilter {
             schedule: Some(schedule.definition.id),
-            origin: Some(Origin::Tick),
+            origin: Some(Origin::Tick).filter(|_| holds(Rule::ProofCountsTicks)),
             since: Some(*stretch.start()),
             until: Some(*stretch.end()),
             ..RunFilter::default()

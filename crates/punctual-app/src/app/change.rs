@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Change, Changed, Plan, Schedule, Status, When, Window};
 use punctual_store::{ScheduleRow, ScheduleWrite, Selector, Store, Turn, Write, Written};
 
@@ -77,7 +78,9 @@ impl Step {
         };
         let (id, version) = (row.definition.id, row.definition.version + 1);
         let mut new = Schedule { id, version, ..new.clone() };
-        if let (When::Ticks(new), Some(old)) = (&mut new.when, row.definition.when.timing()) {
+        if let (When::Ticks(new), Some(old)) = (&mut new.when, row.definition.when.timing())
+            && holds(Rule::AnchorStays)
+        {
             new.created_at = old.created_at;
         }
         Some(new)
@@ -216,7 +219,7 @@ impl App {
         told: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Acted>, Failure> {
         let users = self.store.users_of(self.scope(), kind, name.to_owned()).await?;
-        if users.is_empty() {
+        if users.is_empty() || !holds(Rule::CalendarDecidesAgain) {
             return Ok(Vec::new());
         }
         let rows = self.list(&super::Listing::default()).await?;

@@ -1,5 +1,6 @@
 //! What is done to one schedule: edited, enabled, disabled, deleted, rolled back; or what each would do.
 
+use punctual_plan::rule::{Rule, holds};
 use punctual_store::{ScheduleRow, Selector};
 use serde_json::{Map, Value, json};
 
@@ -168,7 +169,9 @@ impl Act {
     async fn disable(&self, app: &App) -> Result<shape::Changed, Failure> {
         let row = self.which.living(app).await?;
         let changed = self.act(app, Selector::Id(row.definition.id)).await?;
-        let still_running = app.in_flight(&row).await?.iter().map(ToString::to_string).collect();
+        let running = app.in_flight(&row).await?;
+        let running = running.iter().filter(|_| holds(Rule::PauseTells));
+        let still_running = running.map(ToString::to_string).collect();
         Ok(shape::Changed { still_running: Some(still_running), ..changed })
     }
 

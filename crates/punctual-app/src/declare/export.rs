@@ -1,6 +1,7 @@
 //! A definition as the keys that make it: the inverse of reading. What is as usual is left out.
 
 use jiff::SignedDuration;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{
     Chain, ChainOn, DEPENDS_TIMEOUT, Jitter, JitterMode, Launch, Policy, Schedule, ScheduleId, When,
 };
@@ -97,7 +98,7 @@ impl Keys {
         if matches!(timing.spec, Spec::Every(_)) {
             let anchor = Some(timing.anchor).filter(|anchor| *anchor != Anchor::Fixed);
             self.some("anchor", anchor.map(|anchor| json!(anchor.name())));
-            let is_open = timing.bounds.start_at.is_none();
+            let is_open = timing.bounds.start_at.is_none() && holds(Rule::AnchorStays);
             self.some("anchor_at", is_open.then(|| json!(timing.created_at.to_string())));
         }
         let mut frame = Frame { zone: &timing.zone, bounds: timing.bounds, windows: timing.windows.clone() };

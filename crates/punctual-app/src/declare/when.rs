@@ -1,6 +1,7 @@
 //! When a schedule fires: exactly one of the ways to say it, with zone, bounds and windows.
 
 use jiff::{SignedDuration, Timestamp};
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Chain, ChainOn, When};
 use punctual_time::human::{self, Context, Parsed};
 use punctual_time::{Anchor, Bounds, Cron, Dialect, DstRule, Interval, Once, Spec, Timing, Windows, Zone};
@@ -140,7 +141,7 @@ impl Builder<'_> {
         let at = self.ground.now.checked_add(delay).ok()?;
         let once = Once::at(at);
         let read = Read::ticks(frame.timing(once.into(), self.ground.now));
-        Some(match self.ground.is_kept {
+        Some(match self.ground.is_kept && holds(Rule::DelayOnce) {
             true => Read { spec: Some(once.to_string()), ..read },
             false => Read { after_start: Some(delay), ..read },
         })

@@ -60,6 +60,17 @@ pub(crate) async fn a_schedule_lives_from_its_making_to_its_deletion(ground: Gro
     ground.end().await;
 }
 
+pub(crate) async fn a_pause_lists_what_was_admitted_before_it(ground: Ground) {
+    ground.post("/api/v1/schedules", &yearly("nightly")).await.is(201);
+    let triggered = said(ground.request(Method::POST, "/api/v1/schedules/nightly/trigger")).await;
+    let run = triggered.is(202).body["run_id"].clone();
+    let lease = async || ground.post("/api/v1/queues/builds/lease", &json!({"wait_seconds": 20})).await;
+    while lease().await.is(200).body["runs"][0]["run_id"] != run {}
+    let off = ground.post("/api/v1/schedules/nightly/disable", &json!({})).await;
+    assert_eq!(off.is(200).body["still_running"], json!([run]));
+    ground.end().await;
+}
+
 pub(crate) async fn a_run_that_is_asked_for_is_in_the_ledger_and_can_be_ended(ground: Ground) {
     ground.post("/api/v1/schedules", &yearly("nightly")).await.is(201);
     let triggered = said(ground.request(Method::POST, "/api/v1/schedules/nightly/trigger")).await;

@@ -20,6 +20,7 @@ macro_rules! stories {
 
 stories! {
     calls::a_schedule_lives_from_its_making_to_its_deletion,
+    calls::a_pause_lists_what_was_admitted_before_it,
     calls::a_run_that_is_asked_for_is_in_the_ledger_and_can_be_ended,
     calls::pages_show_everything_once,
     calls::a_request_with_a_key_does_nothing_twice,

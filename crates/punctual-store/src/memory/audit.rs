@@ -151,6 +151,6 @@ impl Data {
         if let Some(foreign) = unsealed.iter().find(|seq| **seq < last).filter(|_| chain.broken.is_none()) {
             chain.broken = Some((*foreign, "it stands between sealed events and has no seal".to_owned()));
         }
-        chain.unsealed += unsealed.len() as u64;
+        chain.unsealed += if holds(Rule::TailIsNamed) { unsealed.len() as u64 } else { 0 };
     }
 }

@@ -124,7 +124,8 @@ impl Data {
             Scope::Org { org, .. } => *org,
         };
         let name = definition.name.clone();
-        if self.names.contains_key(&(org, name.clone())) {
+        let is_taken = self.names.contains_key(&(org, name.clone()));
+        if is_taken || (!holds(Rule::NamesByOrg) && self.names.keys().any(|(_, taken)| *taken == name)) {
             return Err(Error::NameTaken { name });
         }
         if self.ids.contains_key(&(definition.id, org)) {
@@ -294,7 +295,7 @@ impl Data {
         let (record, state) = (self.schedules.get(&key)?, self.states.get(&key)?);
         let is_armed = |run: &RunRecord| run.status == RunStatus::Scheduled && run.reason.is_none();
         let is_launched = |run: &RunRecord| run.origin == Origin::Tick && run.attempt > 0;
-        let armed = self.unended_of(key).filter(|(_, run)| is_armed(run));
+        let armed = self.unended_of(key).filter(|(_, run)| is_armed(run) && holds(Rule::NextIsTheEarliest));
         Some(ScheduleRow {
             key,
             definition: Arc::clone(record.definition.any()),

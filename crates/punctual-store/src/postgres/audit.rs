@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{OrgKey, RunKey, ScheduleId};
 use tokio_postgres::Row;
 
@@ -108,7 +109,8 @@ fn read_line(row: &Row) -> Result<Sealing<'_>, Error> {
 
 async fn seal_in(tx: &Tx, limit: i64) -> Result<Vec<SealedThrough>, Error> {
     tx.rows(sql!("lock_migrations"), &[&SEALER]).await?;
-    let rows = tx.rows(sql!("unsealed_events"), &[&limit, &OVERLAP]).await?;
+    let overlap = if holds(Rule::LateIsSealed) { OVERLAP } else { 0 };
+    let rows = tx.rows(sql!("unsealed_events"), &[&limit, &overlap]).await?;
     let mut ends: BTreeMap<i64, (i64, String)> = BTreeMap::new();
     let (mut org, mut position, mut seq, mut hash) = (vec![], vec![], vec![], vec![]);
     for row in &rows {

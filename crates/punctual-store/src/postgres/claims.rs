@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Claim, Lane, OrgKey, Origin, RunKey, ScheduleKey};
 
 use super::admit::moves_start;
@@ -55,7 +56,8 @@ impl Postgres {
         if failed.is_empty() {
             failed = take_places(tx, now, starts).await?;
         }
-        Ok(if failed.is_empty() { Taken::All } else { Taken::Not(failed) })
+        let are_taken = failed.is_empty() || !holds(Rule::ClaimsByRows);
+        Ok(if are_taken { Taken::All } else { Taken::Not(failed) })
     }
 }
 

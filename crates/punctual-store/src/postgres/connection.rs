@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use punctual_plan::OrgKey;
+use punctual_plan::rule::{Rule, holds};
 use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, ToSql, Type};
 
@@ -90,6 +91,7 @@ impl From<&Scope> for Role {
     fn from(scope: &Scope) -> Self {
         match scope {
             Scope::Engine => Self::Engine,
+            Scope::Org { .. } if !holds(Rule::SecuredByOrg) => Self::Engine,
             Scope::Org { org, .. } => Self::Org(*org),
         }
     }
@@ -98,6 +100,15 @@ impl From<&Scope> for Role {
 /// Plans that do not hang on statistics: from the list of keys into the index, row by row.
 const BY_KEYS: &str = "SET LOCAL enable_seqscan = off; SET LOCAL enable_hashjoin = off; \
     SET LOCAL enable_mergejoin = off; SET LOCAL enable_bitmapscan = off; SET LOCAL plan_cache_mode = force_generic_plan";
+
+impl super::Postgres {
+    /// How its hot path begins, for whoever looks at its plans.
+    #[doc(hidden)]
+    pub fn hot_path() -> String {
+        let by_keys = if holds(Rule::PlansByKeys) { BY_KEYS } else { "" };
+        format!("SET LOCAL ROLE punctual_engine; {by_keys}")
+    }
+}
 
 /// The node's connections.
 pub(super) struct Connections {
@@ -221,7 +232,7 @@ impl Connections {
         let rights = match role {
             Role::Owner => String::new(),
             Role::Engine | Role::Brief => "SET LOCAL ROLE punctual_engine".to_owned(),
-            Role::Hot | Role::Held => format!("SET LOCAL ROLE punctual_engine; {BY_KEYS}"),
+            Role::Hot | Role::Held => super::Postgres::hot_path(),
             Role::Org(OrgKey(org)) => {
                 format!("SET LOCAL ROLE punctual_app; SET LOCAL punctual.org = '{org}'")
             }
@@ -234,13 +245,14 @@ impl Connections {
             Role::Held => settings.idle_timeout.min(settings.pause_timeout * HELD_PAUSES),
             Role::Owner | Role::Engine | Role::Org(_) | Role::Keyed(_) => settings.idle_timeout,
         };
-        format!(
+        let begin = format!(
             "BEGIN; SET LOCAL jit = off; SET LOCAL statement_timeout = {}; SET LOCAL lock_timeout = {}; \
              SET LOCAL idle_in_transaction_session_timeout = {}; {rights}",
             millis(settings.statement_timeout),
             millis(settings.lock_timeout),
             millis(pause),
-        )
+        );
+        if holds(Rule::NothingOutlives) { begin } else { begin.replace("SET LOCAL", "SET") }
     }
 }
 
@@ -398,4 +410,42 @@ impl Tx {
 /// A value of a row by its place.
 pub(super) fn col<'a, T: FromSql<'a>>(row: &'a Row, place: usize) -> Result<T, Error> {
     row.try_get(place).map_err(|error| Error::corrupt(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An empty database on the server of the test command, with the schema in it.
+    async fn migrated() -> PostgresSettings {
+        let server = std::env::var("PUNCTUAL_TEST_POSTGRES").expect("a server, as from `with-postgres`");
+        let name = format!("connection{}", std::process::id());
+        let (client, line) = tokio_postgres::connect(&server, tokio_postgres::NoTls).await.unwrap();
+        tokio::spawn(line);
+        client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE template0")).await.unwrap();
+        let (base, _) = server.rsplit_once('/').unwrap();
+        let settings = PostgresSettings { connections: 1, ..PostgresSettings::new(format!("{base}/{name}")) };
+        drop(super::super::Postgres::open(settings.clone()).await.unwrap());
+        settings
+    }
+
+    #[tokio::test]
+    async fn nothing_outlives_a_transaction_on_postgres() {
+        let connections = Connections::new(migrated().await).unwrap();
+        let session = async || {
+            let tx = connections.begin(Role::Owner, "looking").await.unwrap();
+            let settings = "SELECT current_user::text, NULLIF(current_setting('punctual.org', true), ''), \
+                            current_setting('enable_seqscan')";
+            let row = tx.row(settings, &[]).await.unwrap().unwrap();
+            let said: (String, Option<String>, String) = (row.get(0), row.get(1), row.get(2));
+            tx.rollback().await.unwrap();
+            said
+        };
+        let before = session().await;
+        for role in [Role::Hot, Role::Keyed(OrgKey(7))] {
+            let tx = connections.begin(role, "writing").await.unwrap();
+            tx.commit().await.unwrap();
+            assert_eq!(session().await, before, "after {role:?}");
+        }
+    }
 }

@@ -43,6 +43,7 @@ mod whole;
 mod world;
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Event, Fence, OrgKey, RunKey, ScheduleId, ScheduleKey};
 
 use crate::cache::Definitions;
@@ -135,7 +136,7 @@ impl Postgres {
                 tx.commit().await?;
                 return Ok(Ok(value));
             }
-            Err(error) if is_duplicate(&error) => error,
+            Err(error) if is_duplicate(&error) && holds(Rule::BatchIsFound) => error,
             Err(error) => return tx.finish(Err(error)).await,
         };
         tx.rollback().await?;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use jiff::Timestamp;
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{Claim, Effect, OrgKey, OrgLimit, Overlap, RunKey, RunStatus, Verdict, Wait};
 
 use super::claims::{Room, rooms};
@@ -140,6 +141,11 @@ impl Waiters {
         self.written.extend(&self.ending);
         let ending: Vec<i64> = self.ending.into_iter().collect();
         self.written.extend(waiters(tx, &ending).await?);
+        if !holds(Rule::OneOrder) {
+            for key in self.written.iter().rev() {
+                lock_runs(tx, BTreeSet::from([*key])).await?;
+            }
+        }
         let present = lock_runs(tx, self.written).await?;
         for blocked in &self.blocked {
             let state = present.get(&blocked.by).map(|run| run.status).filter(|state| !state.is_terminal());

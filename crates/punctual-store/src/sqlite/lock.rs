@@ -8,6 +8,8 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use punctual_plan::rule::{Rule, holds};
+
 use crate::Error;
 
 /// A server that was killed while it started a program leaves the lock with the half-started one for an instant;
@@ -35,6 +37,7 @@ impl ServeLock {
             .map_err(|source| Error::open(&path, source))?;
         match wait_for(&file) {
             Ok(()) => {}
+            Err(TryLockError::WouldBlock) if !holds(Rule::OneServes) => {}
             Err(TryLockError::WouldBlock) => return Err(in_use(database, &mut file)),
             Err(TryLockError::Error(source)) => return Err(Error::open(&path, source)),
         }

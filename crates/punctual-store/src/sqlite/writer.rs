@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use punctual_plan::rule::{Rule, holds};
 use tokio::sync::{Notify, Semaphore};
 
 use super::connection::{Db, doing};
@@ -357,7 +358,7 @@ impl Loop {
 
     fn look(&mut self) {
         let now = data_version(&self.db);
-        if now.is_some() && now != self.seen {
+        if now.is_some() && now != self.seen && holds(Rule::OthersAreSeen) {
             self.changes.notify_one();
             self.stirred.stir();
             self.seen = now;

@@ -3,6 +3,7 @@
 
 use std::io::{Seek, SeekFrom, Write as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::SignedDuration;
 use punctual_store::{Access, Alive, Ask, Error, RunFilter, Scope, Sqlite, Store};
@@ -10,12 +11,15 @@ use tempfile::TempDir;
 
 use crate::bench::{Bench, at};
 
+/// Nobody waits longer than this for what should come within milliseconds.
+const TOLD_WITHIN: Duration = Duration::from_secs(5);
+
 #[tokio::test]
 async fn a_change_by_another_process_is_noticed() {
     let bench = Bench::new();
     let other = Sqlite::open(bench.store.path(), Access::Visit).unwrap();
     bench.create("one", "0 0 * * *", at("10:00:00")).await;
-    other.changed().await;
+    tokio::time::timeout(TOLD_WITHIN, other.changed()).await.expect("it is told");
 }
 
 #[tokio::test]

@@ -83,11 +83,7 @@ fn a_backfill_shows_ticks_first_and_adds_each_once_for_a_key() {
         person.json(&["runs", "old", "--origin", "backfill"])["runs"],
         Value::from(Vec::<Value>::new())
     );
-    // What is proved is ticks: a run beside them counts for none.
-    let proof = || person.json(&["audit", "old", "--from", "2026-01-01T00:00Z", "--to", "2026-01-01T05:00Z"]);
-    let proved = proof();
     let done = person.json(&[&line[..], &["--yes"]].concat());
-    assert_eq!(proof(), proved);
     let again = person.json(&[&line[..], &["--yes"]].concat());
     let runs = |answer: &Value| -> Vec<String> {
         answer["runs"].as_array().expect("a list").iter().map(|run| run["run_id"].to_string()).collect()
@@ -101,6 +97,22 @@ fn a_backfill_shows_ticks_first_and_adds_each_once_for_a_key() {
     assert_eq!((limited["ticks"].as_array().map(Vec::len), &limited["more"]), (Some(2), &Value::from(true)));
     let wrong = person.run(&["backfill", "old", "--from", "2026-01-02", "--to", "2026-01-01"]);
     assert_eq!(wrong.status.code(), Some(4));
+}
+
+#[test]
+fn what_is_proved_is_ticks_and_a_backfill_beside_them_counts_for_none() {
+    let person = Person::new();
+    each_second(&person, "one", &["true"]);
+    let serving = person.serve();
+    let run = until_status(&person, "one", "success");
+    serving.stop();
+    let tick = run["scheduled_for"].as_str().expect("an instant");
+    let proof = || person.json(&["audit", "one", "--from", tick, "--to", tick]);
+    let proved = proof();
+    assert_eq!(proved["audits"][0]["recorded"], 1, "{proved}");
+    let line = ["backfill", "one", "--from", tick, "--to", tick, "--key", "k", "--yes"];
+    assert_eq!(person.json(&line)["runs"].as_array().map(Vec::len), Some(1));
+    assert_eq!(proof(), proved);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A database of its own, and a shell beside it.
 
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -41,6 +42,11 @@ impl Place {
             .env("XDG_CONFIG_HOME", self.folder.path())
             .current_dir(self.folder.path());
         command
+    }
+
+    /// Where a server on its file would listen.
+    pub(crate) fn socket(&self) -> PathBuf {
+        format!("{}.sock", self.url).into()
     }
 
     /// Lets a shell run some lines.

@@ -1,5 +1,8 @@
 //! Every verb: what it changes, what it shows, and what it refuses.
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -105,8 +108,36 @@ fn an_edit_keeps_the_anchor_and_a_rollback_is_a_new_version() {
     assert_eq!(versions[0]["version"], 4);
     assert_eq!(versions[1]["changes"], json!([{"field": "spec", "before": "90m", "after": "2h"}]));
     assert_eq!(versions[3]["by"], "ada");
+    let told = create(&place, "b", "--every 1000h --anchor-at 2026-01-01T00:30Z -- true");
+    let later = place.json("schedule update --name b --description later")["schedule"].clone();
+    assert_eq!(later["next_run_at"], told["next_run_at"]);
     let (code, said) = place.refused("schedule rollback --name a --to 9");
     assert_eq!((code, said.lines().next()), (3, Some("error: `a` has no version 9")));
+}
+
+#[test]
+fn a_command_that_finds_a_server_asks_it_to_write() {
+    let place = Place::sqlite();
+    create(&place, "a", "--cron @daily -- true");
+    let server = UnixListener::bind(place.socket()).expect("nobody listens");
+    // Whoever only looks whether somebody listens says nothing.
+    let first_line = move || {
+        server.incoming().map_while(Result::ok).find_map(|caller| {
+            let mut line = String::new();
+            BufReader::new(caller).read_line(&mut line).ok().filter(|length| *length > 0).map(|_| line)
+        })
+    };
+    let asked = std::thread::spawn(first_line);
+    let output = place.shell("punctual schedule disable --name a");
+    // It ends the thread if nobody has said anything.
+    if let Ok(mut caller) = UnixStream::connect(place.socket()) {
+        writeln!(caller, "nothing was asked").ok();
+    }
+    let asked = asked.join().expect("no panic").expect("somebody has called");
+    assert!(asked.starts_with("POST /api/v1/schedules/"), "{asked}");
+    assert!(!output.status.success(), "the answer is missing");
+    std::fs::remove_file(place.socket()).expect("it is there");
+    assert_eq!(place.json("schedule get --name a")["schedule"]["status"], "active");
 }
 
 #[test]

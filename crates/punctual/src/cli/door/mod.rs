@@ -10,6 +10,7 @@ pub(crate) use pages::{ListPages, RunPages};
 use punctual::ask::Question;
 use punctual::{App, Database, Failure, Identity, Kind};
 use punctual_plan::Trace;
+use punctual_plan::rule::{Rule, holds};
 use punctual_server::socket_beside;
 use remote::Remote;
 
@@ -53,7 +54,8 @@ impl Place {
             return Ok(Door::Server(Remote::over_network(url, &self.database()?)?));
         }
         let database = self.database()?;
-        if let Some(remote) = socket_beside(&database).and_then(|path| Remote::over_socket(&path)) {
+        let socket = socket_beside(&database).filter(|_| holds(Rule::ServerWrites));
+        if let Some(remote) = socket.and_then(|path| Remote::over_socket(&path)) {
             return Ok(Door::Beside { remote, database });
         }
         Ok(Door::Open(Box::new(open(&database).await?)))
