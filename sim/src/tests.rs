@@ -185,7 +185,7 @@ async fn a_tick_that_comes_while_its_schedule_is_being_disabled_belongs_to_the_t
         match is_disabled {
             true => assert_eq!(broken, [""; 0]),
             false => {
-                assert!(broken.len() == 1 && broken[0].contains("vanished while scheduled"), "{broken:?}")
+                assert!(broken.len() == 1 && broken[0].contains("vanished while scheduled"), "{broken:?}");
             }
         }
     }
