@@ -173,7 +173,8 @@ async fn a_tick_that_comes_while_its_schedule_is_being_disabled_belongs_to_the_t
         tokio::time::advance(2 * MINUTE).await;
         let settled = stage.refuse(batch, run).await;
         assert_eq!(settled.settlement.is_some_and(|end| end.disabled.is_some()), is_disabled);
-        let armed = stage.rows().into_iter().find(|row| row.run.state.status() == RunStatus::Scheduled);
+        let is_armed = |row: &RunRow| row.run.state.status() == RunStatus::Scheduled;
+        let armed = stage.rows().into_iter().filter(is_armed).min_by_key(|row| row.run.scheduled_for);
         assert_eq!(armed.is_none(), is_disabled, "{armed:?}");
         // A row that goes without that has no account.
         let moment = stage.hub.moment();
