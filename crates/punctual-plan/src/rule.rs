@@ -259,6 +259,10 @@ named! {
         SecuredByOrg = "secured_by_org",
         /// What is committed late is sealed all the same.
         LateIsSealed = "late_is_sealed",
+        /// A message has its place from when its transaction is over, not from when it was written.
+        PlacesAfterCommit = "places_after_commit",
+        /// Whoever is told nothing of a change looks by itself.
+        LooksUntold = "looks_untold",
     }
 }
 

@@ -5,6 +5,7 @@ mod ground;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ground::{alive, at, batch, connect, create, cron, ground, node};
 use jiff::ToSpan as _;
@@ -13,6 +14,9 @@ use punctual_store::{
     Ask, AttemptToken, Commit, Cut, Error, Listed, PlanCommit, Postgres, PostgresSettings, Report, RunFilter,
     SHARDS, ScheduleFilter, ScheduleRow, Scope, Shards, Started, Store,
 };
+
+/// Nobody waits longer than this for what comes within a second or two.
+const TOLD_WITHIN: Duration = Duration::from_secs(20);
 
 #[tokio::test]
 async fn a_tick_goes_from_its_plan_to_its_end() {
@@ -447,4 +451,14 @@ async fn what_is_committed_late_is_read_and_sealed_all_the_same() {
     assert_eq!(next(place).await.0, ["slow"]);
     let chain = store.verify_audit(Scope::org(org)).await.unwrap();
     assert_eq!((chain.checked, chain.unsealed, chain.broken), (before.checked + 1, 0, None));
+}
+
+#[tokio::test]
+async fn a_change_of_which_nobody_is_told_is_looked_for_all_the_same() {
+    let ground = ground().await;
+    // As behind a pooler that swallows notifications: it writes, and says nothing.
+    let silent = connect(&ground.url).await;
+    silent.batch_execute("INSERT INTO orgs (id, created_at) VALUES ('silent', 0)").await.unwrap();
+    let looked = tokio::time::timeout(TOLD_WITHIN, ground.store.changed()).await;
+    assert!(looked.is_ok(), "whoever waits for changes is woken by nothing but a word of one");
 }

@@ -1,5 +1,6 @@
 //! The outbox: messages get their place after the commit, from one sequencer at a time.
 
+use punctual_plan::rule::{Rule, holds};
 use punctual_plan::{OrgKey, RunKey};
 
 use super::connection::{Role, col};
@@ -15,7 +16,12 @@ impl Postgres {
         let tx = self.connections.begin(Role::Brief, "giving messages their place").await?;
         let result = async {
             tx.rows(sql!("lock_migrations"), &[&SEQUENCER]).await?;
-            tx.run(sql!("sequence_outbox"), &[&(BATCH_MAX as i64)]).await
+            let limit = BATCH_MAX as i64;
+            if holds(Rule::PlacesAfterCommit) {
+                return tx.run(sql!("sequence_outbox"), &[&limit]).await;
+            }
+            let in_order_of_writing = sql!("sequence_outbox").replace("nextval('outbox_position')", "w.seq");
+            tx.run(&in_order_of_writing, &[&limit]).await
         };
         let result = result.await;
         tx.finish(result).await
