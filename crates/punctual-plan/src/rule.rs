@@ -1,7 +1,7 @@
 //! Rules that a test can take out, to see whether anything notices.
 //!
 //! Each rule of the ledger that closes a hole asks [`holds`] where it is kept. With the feature `rule-switches`, which only
-//! tests have, one of them can be switched off: for a thread by [`take_out`], for a process with all its threads by its name in
+//! tests have, one of them can be switched off: for a thread by `take_out`, for a process with all its threads by its name in
 //! `PUNCTUAL_RULE_OUT`. Without the feature the answer is always yes, and the question costs nothing.
 
 use crate::name::named;
