@@ -1,13 +1,14 @@
 //! The few seconds that all rows live through.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 use jiff::{SignedDuration, Timestamp, Unit};
 
 use crate::driver::Serving;
 use crate::ground::Ground;
-use crate::row::{LATE, MAIN, Row, written};
+use crate::row::{LATE, MAIN, Row, TOLD, written};
 use crate::rows_dst::NIGHTS;
 use crate::rows_order::SETTINGS;
 use crate::seen::{Seen, runs};
@@ -77,6 +78,9 @@ fn deeds(ground: &Ground) {
     ] {
         ground.json(MAIN, line);
     }
+    // Only now, so that what shall outlive its schedule, or stand in the way of another, does so on every machine.
+    let told = std::fs::write(Path::new(&ground.folder()).join(TOLD), "");
+    assert!(told.is_ok(), "{told:?}");
     ground.json("repairs", &["system", "maintenance", "on", "--note", "new disks"]);
     for (name, [from, to]) in NIGHTS {
         ground.json(MAIN, &["backfill", name, "--from", from, "--to", to, "--key", "night", "--yes"]);

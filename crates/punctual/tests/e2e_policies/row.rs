@@ -8,6 +8,9 @@ pub(crate) const MAIN: &str = "main";
 /// The org whose schedules are made right before the outage.
 pub(crate) const LATE: &str = "late";
 
+/// The file whose coming ends what runs until it is told.
+pub(crate) const TOLD: &str = "told";
+
 /// A sentence, and whether it is true.
 pub(crate) type Claim = (&'static str, fn(&Seen) -> bool);
 
@@ -74,6 +77,7 @@ pub(crate) fn written(name: &str, definition: &str, folder: &str) -> String {
         program("BRIEFLY", "sleep 0.6"),
         program("SLOWLY", "sleep 2.4"),
         program("ENDLESSLY", "exec sleep 30"),
+        program("UNTIL_TOLD", &format!("until test -e {TOLD}; do sleep 0.1; done")),
         program("BADLY_ONCE", &format!("mkdir once-{name} 2>&- && exit 1; exit 0")),
         program("ENDLESSLY_ONCE", &format!("mkdir once-{name} 2>&- || exit 0; exec sleep 30")),
         program("IN_TURNS", &format!("rmdir turn-{name} 2>&- && exit 1; mkdir turn-{name}")),

@@ -6,23 +6,22 @@ use crate::seen::{Run, Seen};
 pub(crate) fn rows() -> Vec<Row> {
     vec![
         Row::of("trigger", "plain")
-            .schedule("asked", "SECONDLY, enabled: false, SLOWLY")
+            .schedule("asked", "SECONDLY, enabled: false, UNTIL_TOLD")
             .claim("a disabled schedule runs", |seen| seen.count("asked", "success", "") == 1)
             .claim("the second is skipped", |seen| seen.count("asked", "skipped", "overlap") == 1)
             .claim("it ticks no more than before", |seen| {
                 seen.of("asked").iter().all(|run| run.origin == "manual")
             }),
         Row::of("trigger", "forced")
-            .schedule("asked-forced", "SECONDLY, enabled: false, SLOWLY")
+            .schedule("asked-forced", "SECONDLY, enabled: false, UNTIL_TOLD")
             .claim("both run", |seen| {
                 seen.of("asked-forced").len() == 2 && seen.never("asked-forced", "skipped")
             })
             .claim("at once", |seen| !seen.is_exclusive(&["asked-forced"])),
         Row::of("delete", "leave what runs")
-            .schedule("gone", "SECONDLY, if_running: queue, SLOWLY")
-            .claim("what ran goes on to its end, and nothing else", |seen| {
-                ended_after(seen, "gone", "success") == 1
-            })
+            .schedule("gone", "SECONDLY, if_running: queue, UNTIL_TOLD")
+            .claim("what ran goes on to its end", |seen| ended_after(seen, "gone", "success") == 1)
+            .claim("nothing else runs", |seen| seen.started(&["gone"]).len() == 1)
             .claim("the history stays", |seen| !seen.of("gone").is_empty() && seen.status("gone").is_empty()),
         Row::of("delete", "cancel what runs")
             .schedule("gone-at-once", "SECONDLY, if_running: queue, ENDLESSLY")
