@@ -4,8 +4,8 @@
 //! never launched and is launched on restart; one that it has is settled with the end it noted, or is in
 //! doubt and not started a second time. It does not survive a power cut; there the ledger alone decides.
 //!
-//! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT AT` before a launch, whose `L` becomes an `S` where
-//! it ends well, `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has
+//! One line per event: `F FENCE` for each lease of the node, `L RUN ATTEMPT AT -` before a launch, whose stroke becomes a
+//! cross where it ends well, `E RUN ATTEMPT AT OUTCOME` after its end, `T` before the node takes up what others left, `U` after it has
 //! seen to that.
 
 mod line;
@@ -413,7 +413,7 @@ mod tests {
         launch(&mut journal, RunKey(2));
         journal.joined(Fence(5)).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(text.trim_end_matches('\0'), "F 3\nL 2 1 5000000\nF 5\n");
+        assert_eq!(text.trim_end_matches('\0'), "F 3\nL 2 1 5000000 -\nF 5\n");
         assert!(Journal::open(&place).is_err(), "it is this one's as long as it is open");
         drop(journal);
         let read = Journal::open(&place).unwrap();
@@ -428,14 +428,39 @@ mod tests {
         let mut slip = journal.launching([(RunKey(1), 1), (RunKey(2), 3)].into_iter());
         assert_eq!(memory.text(), "", "nothing is said of a launch before its time has come");
         slip.launch((RunKey(1), 1), at(5)).unwrap();
-        assert_eq!(memory.text(), "L 1 1 5000000\n");
+        assert_eq!(memory.text(), "L 1 1 5000000 -\n");
         let ended = end(RunKey(1), Outcome::Succeeded);
         slip.end(&ended);
-        assert_eq!(memory.text(), "L 1 1 5000000\nE 1 1 7000000 succeeded\n");
+        assert_eq!(memory.text(), "L 1 1 5000000 -\nE 1 1 7000000 succeeded\n");
         slip.launch((RunKey(2), 3), at(6)).unwrap();
         journal.filed(slip, [ended].iter());
-        assert_eq!(memory.text(), "L 1 1 5000000\nE 1 1 7000000 succeeded\nL 2 3 6000000\n");
+        assert_eq!(memory.text(), "L 1 1 5000000 -\nE 1 1 7000000 succeeded\nL 2 3 6000000 -\n");
         assert!(journal.has_unsettled());
+    }
+
+    #[test]
+    fn a_program_of_before_takes_what_ended_well_for_launched() {
+        let check = |text: &str, ended_at: Option<Timestamp>| {
+            let ended = |at| Known::Ended { outcome: Outcome::Succeeded, at };
+            let known = read(text).get(&(RunKey(1), 1)).cloned();
+            assert_eq!(known, Some(ended_at.map_or(Known::Launched, ended)), "{text:?}");
+        };
+        // It looks for the first three words of a line, and knows of no `S`.
+        for launch in ["L 1 1\n", "L 1 1 5000000\n", "L 1 1 5000000 -\n"] {
+            check(launch, None);
+        }
+        for end in ["L 1 1 5000000 +\n", "S 1 1 5000000\n"] {
+            check(end, Some(at(5)));
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("launches");
+        let mut journal = Journal::open(&JournalPlace::File(path.clone())).unwrap();
+        let mut slip = journal.launching([(RunKey(1), 1), (RunKey(2), 3)].into_iter());
+        slip.launch((RunKey(1), 1), at(5)).unwrap().succeeded();
+        let mut other = journal.launching([(RunKey(3), 1), (RunKey(4), 1)].into_iter());
+        other.launch((RunKey(3), 1), at(6)).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.starts_with("L 1 1 5000000 +\n") && text.contains("\nL 3 1 6000000 -\n"), "{text:?}");
     }
 
     #[test]

@@ -25,10 +25,11 @@ pub(super) fn push_line(text: &mut String, (run, attempt): (RunKey, u32), known:
     pushed.expect("a text takes whatever is written into it");
 }
 
-/// The line that says that an attempt is about to be launched, and when.
+/// The line that says that an attempt is about to be launched, and when. Its stroke becomes a cross where it ends well; a program
+/// that does not know of strokes takes it for launched all the same.
 pub(super) fn push_launch(text: &mut String, (run, attempt): (RunKey, u32), at: Option<Timestamp>) {
     let pushed = match at {
-        Some(at) => writeln!(text, "L {} {attempt} {}", run.0, at.as_microsecond()),
+        Some(at) => writeln!(text, "L {} {attempt} {} -", run.0, at.as_microsecond()),
         None => writeln!(text, "L {} {attempt}", run.0),
     };
     pushed.expect("a text takes whatever is written into it");
@@ -67,10 +68,13 @@ fn read_line(line: &str) -> Option<((RunKey, u32), Known)> {
     let mut words = line.splitn(4, ' ');
     let (kind, run, attempt) = (words.next()?, words.next()?, words.next()?);
     let attempt = (RunKey(run.parse().ok()?), attempt.parse().ok()?);
-    if kind == "L" {
-        return Some((attempt, Known::Launched));
-    }
     let instant = |word: &str| Timestamp::from_microsecond(word.parse().ok()?).ok();
+    if kind == "L" {
+        let ended_at = words.next().and_then(|rest| rest.strip_suffix(" +")).and_then(instant);
+        let ended = |at| Known::Ended { outcome: Outcome::Succeeded, at };
+        return Some((attempt, ended_at.map_or(Known::Launched, ended)));
+    }
+    // So it was said for a while.
     if kind == "S" {
         return Some((attempt, Known::Ended { outcome: Outcome::Succeeded, at: instant(words.next()?)? }));
     }

@@ -83,7 +83,7 @@ impl Pen {
         match &*self.0.read().unwrap_or_else(PoisonError::into_inner) {
             Paper::File { slate, .. } => {
                 if let Some(place) = slate.add(lines.as_bytes()) {
-                    return Ok(Mark::at(slate, place));
+                    return Ok(Mark::at(slate, last_of(place, lines)));
                 }
             }
             Paper::Memory(memory) => {
@@ -93,7 +93,7 @@ impl Pen {
             #[cfg(test)]
             Paper::Full => return Err(io::ErrorKind::StorageFull.into()),
         }
-        self.add_with_room(lines.as_bytes())
+        self.add_with_room(lines)
     }
 
     /// A part for one thread alone, if there is room.
@@ -105,12 +105,12 @@ impl Pen {
     }
 
     /// Makes the file twice as long, if nobody else has meanwhile, and adds to it.
-    fn add_with_room(&self, lines: &[u8]) -> io::Result<Mark> {
+    fn add_with_room(&self, lines: &str) -> io::Result<Mark> {
         let mut paper = self.0.write().unwrap_or_else(PoisonError::into_inner);
         let Paper::File { file, slate, .. } = &mut *paper else { return Ok(Mark::default()) };
         loop {
-            if let Some(place) = slate.add(lines) {
-                return Ok(Mark::at(slate, place));
+            if let Some(place) = slate.add(lines.as_bytes()) {
+                return Ok(Mark::at(slate, last_of(place, lines)));
             }
             let used = slate.used();
             *slate = Arc::new(Slate::over(file, used, used.max(lines.len()).max(ROOM_MIN))?);
@@ -152,7 +152,7 @@ impl Pen {
     }
 }
 
-/// The place of a launch in the journal: a stroke there says that it ended well. That is the least that can be done about an
+/// The place of a launch's stroke in the journal: a cross there says that it ended well. That is the least that can be done about an
 /// end, and is done before everything else; when the end was is said by a line of its own, or is the time of the launch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark(Option<(Hand<Slate>, usize)>);
@@ -164,9 +164,14 @@ impl Mark {
 
     pub(crate) fn succeeded(&self) {
         if let Some((slate, place)) = &self.0 {
-            slate.put(*place, b'S');
+            slate.put(*place, b'+');
         }
     }
+}
+
+/// Where the last character before the end of what was added is: of a launch, its stroke.
+fn last_of(place: usize, lines: &str) -> usize {
+    (place + lines.len()).saturating_sub(2)
 }
 
 /// What one thread notes while it launches some runs: each launch right before it happens, each end right after it.
@@ -206,7 +211,7 @@ impl Slip {
         if let Some(block) = &mut self.block
             && let Some(place) = block.add(self.line.as_bytes())
         {
-            return Ok(Mark(Some((block.slate().clone(), place))));
+            return Ok(Mark(Some((block.slate().clone(), last_of(place, &self.line)))));
         }
         self.pen.add(&self.line)
     }

@@ -89,8 +89,12 @@ impl Slate {
     /// Takes a part for one thread alone, if there is room: what it adds to it costs nothing that threads have in common. What
     /// it leaves empty stays so.
     pub(crate) fn block(self: &Arc<Self>, length: usize) -> Option<Block> {
-        let at = self.take(length)?;
-        Some(Block { slate: Hand::of(self), at, end: at + length })
+        // Whatever comes behind it begins a line of its own, however little of it is used.
+        let at = self.take(length.checked_add(1)?)?;
+        let end = at + length;
+        // SAFETY: this byte was taken here, and no block has it.
+        unsafe { self.write(end, b"\n") };
+        Some(Block { slate: Hand::of(self), at, end })
     }
 
     /// The file has been replaced by another: blocks of it take no more.
@@ -202,12 +206,12 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         let slate = Arc::new(Slate::over(&mut file, 0, 10).unwrap());
         let mut block = slate.block(6).unwrap();
-        assert_eq!((slate.add(b"two"), block.add(b"one"), block.add(b"four")), (Some(6), Some(0), None));
+        assert_eq!((slate.add(b"two"), block.add(b"one"), block.add(b"four")), (Some(7), Some(0), None));
         assert_eq!((block.add(b"1"), slate.block(2).is_none()), (Some(3), true));
         slate.leave();
         assert_eq!(block.add(b"1"), None);
         file.seek(SeekFrom::Start(0)).unwrap();
-        assert_eq!(io::read_to_string(file).unwrap(), "one1\0\0two\0");
+        assert_eq!(io::read_to_string(file).unwrap(), "one1\0\0\ntwo");
     }
 
     #[test]
