@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_time::{Bounds, Dialect, Spec, Timing, Windows, Zone};
+use punctual_time::{Anchor, Bounds, Dialect, Spec, Timing, Windows, Zone};
 
 use crate::name::named;
 use crate::{Action, BreakerRule, Object, Policy, ScheduleId, Target};
@@ -105,6 +105,16 @@ pub enum When {
 }
 
 impl When {
+    /// Whether each tick hangs on the run before it by this anchor.
+    pub fn floats_on(&self, anchor: Anchor) -> bool {
+        self.timing().is_some_and(|timing| timing.floats_on(anchor))
+    }
+
+    /// Whether each tick hangs on the run before it, by either anchor.
+    pub fn is_floating(&self) -> bool {
+        self.timing().is_some_and(Timing::is_floating)
+    }
+
     /// The ticks, unless it hangs on another schedule.
     pub fn timing(&self) -> Option<&Timing> {
         match self {

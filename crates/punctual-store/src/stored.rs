@@ -7,7 +7,7 @@ use punctual_plan::{
     Action, Chain, ChainOn, Facts, NonFire, Object, OrgLimit, OrgLimits, OrgUse, OverLimit, Owner, Reason,
     RunKey, RunStatus, Schedule, ScheduleId, Status, Trace, Wait, Waiting, When, message_event, message_id,
 };
-use punctual_time::{Anchor, Once, Spec, Timing, Zone};
+use punctual_time::{Once, Spec, Timing, Zone};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -101,17 +101,6 @@ pub(crate) fn max_runs(definition: &Schedule) -> Option<u64> {
         When::Ticks(timing) => timing.bounds.max_runs,
         When::Chain(chain) => chain.bounds.max_runs,
     }
-}
-
-/// Whether each tick hangs on the run before it by this anchor.
-pub(crate) fn floats_on(definition: &Schedule, anchor: Anchor) -> bool {
-    let timing = definition.when.timing();
-    timing.is_some_and(|timing| matches!(timing.spec, Spec::Every(_)) && timing.anchor == anchor)
-}
-
-/// Whether each tick hangs on the run before it, by either anchor.
-pub(crate) fn is_floating(definition: &Schedule) -> bool {
-    floats_on(definition, Anchor::LastStart) || floats_on(definition, Anchor::LastFinish)
 }
 
 /// When a run that was admitted is given up if nobody answers for it.

@@ -11,7 +11,6 @@ use punctual_plan::{
 };
 use punctual_time::{Timing, Zone};
 
-use crate::stored::is_floating;
 use crate::{OpenRow, ScheduleRow, ScheduleWrite, Write, timing};
 
 /// A schedule with its open rows, and the present.
@@ -50,7 +49,7 @@ impl ScheduleRow {
         is_ticking
             && self.invalid.is_none()
             && !is_late
-            && !is_floating(&self.definition)
+            && !self.definition.when.is_floating()
             && self.definition.when.timing().is_some_and(is_zoned)
     }
 

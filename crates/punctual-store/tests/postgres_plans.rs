@@ -38,6 +38,19 @@ const EVENTS_MADE: &str = "
     SELECT o.key, 0, 'schedule.created', '' FROM orgs o, generate_series(1, 4000) n WHERE o.id = 'acme';
     INSERT INTO audit_seals (org, position, seq, hash) SELECT e.org, e.seq, e.seq, '' FROM audit_events e WHERE e.seq <= 2000;";
 
+/// A thousand schedules with a hundred rows each, analysed when all of them were armed; then most have ended.
+const HISTORY_MADE: &str = "
+    INSERT INTO orgs (id, created_at) VALUES ('acme', 0);
+    INSERT INTO schedules (org, id, name, tags, spec, version, created_at, updated_at)
+    SELECT o.key, 'id-' || n, 'schedule-' || n, '[]', '* * * * *', 1, 0, 0 FROM orgs o, generate_series(1, 1000) n ORDER BY n;
+    INSERT INTO schedule_state (schedule, org, shard, version, status, planned_through, decided_through)
+    SELECT d.key, d.org, 1, 1, 'active', 0, 0 FROM schedules d;
+    INSERT INTO runs (scheduled_for, org, schedule, origin, nonce, shard, fire_at, look_at, status, version, tz)
+    SELECT tick, d.org, d.key, 'tick', '', 1, tick, tick, 'scheduled', 1, 1 FROM generate_series(1, 100) tick, schedules d;
+    ANALYZE;
+    UPDATE runs SET status = CASE scheduled_for WHEN 91 THEN 'running' ELSE 'success' END,
+        look_at = CASE scheduled_for WHEN 91 THEN 5000 END WHERE scheduled_for <= 91;";
+
 macro_rules! sql {
     ($name:literal) => {
         ($name, include_str!(concat!("../sql/postgres/", $name, ".sql")))
@@ -77,14 +90,19 @@ fn before_the_launch() -> Vec<Asked> {
     vec![
         (sql!("plannable"), values(&["5000", null, &BATCH.to_string()])),
         (sql!("next_plan_at"), values(&["5000", null])),
-        (sql!("outstanding"), values(&[keys, "1000", "'scheduled'", "'tick'"])),
+        (sql!("outstanding"), values(&[keys, "'tick'"])),
+        (sql!("late_rows"), values(&[keys, "1000", "'tick'"])),
         (sql!("move_cursors"), values(&[keys, one, zero, zero, one, one, one, one, "'active'"])),
         (sql!("due"), values(&["1000", null, &BATCH.to_string(), "0", "255"])),
         (sql!("next_look_at"), values(&["1000", null])),
-        (sql!("moving"), values(&[keys, "'scheduled'"])),
+        (sql!("moving"), values(&[keys])),
         (sql!("start_runs"), values(&[keys, &two, one, &no_text, "2", "5", open, &no_text, &no_text])),
         (sql!("start_states"), values(&[keys, &no_number, one, &no_number, one, zero, one, "5"])),
         (sql!("close_runs"), values(&[keys, &skipped, &overlap, &skipped, "5", open])),
+        (sql!("go_on_if_free"), values(&[keys, "5", "'active'", one, "'tick'"])),
+        (sql!("spend_runs"), values(&[keys, "5", "'scheduled'"])),
+        (sql!("open_of_schedule"), values(&["40001", open])),
+        (sql!("wake_schedule"), values(&["40001", "5", "'waiting'"])),
     ]
 }
 
@@ -112,8 +130,29 @@ fn after_the_launch() -> Vec<Asked> {
         (sql!("exhaust"), values(&[&keys, &number, &word("active"), &one])),
         (sql!("go_on"), values(&[&keys, &number, &word("active")])),
         (sql!("lock_runs"), values(&[&keys])),
-        (sql!("latest_of"), values(&[&one, &success, &one, &keys])),
         (sql!("take_over"), values(&[&"7".to_owned(), &BATCH.to_string(), &flying])),
+    ]
+}
+
+/// The statements that ask for the ledger of schedules, and how many rows each may touch.
+fn of_schedules() -> Vec<(Asked, i64)> {
+    let values = |values: &[&str]| values.iter().map(|value| (*value).to_owned()).collect::<Vec<String>>();
+    let (keys, first, last) = (numbers(1), constant(10), constant(20));
+    let org = "(SELECT array_agg(org ORDER BY key) FROM schedules)";
+    let (name, id) = (
+        "(SELECT array_agg(name ORDER BY key) FROM schedules)",
+        "(SELECT array_agg(id ORDER BY key) FROM schedules)",
+    );
+    let tick = constant(95);
+    let page = ["95", "7", "'id-7'", "NULL", "NULL", "NULL", "95", "10"];
+    vec![
+        // Of each schedule the newest row that has ended, that in flight, and what is armed.
+        ((sql!("latest_of"), values(&[org, name, &tick, &keys])), BATCH * 12),
+        ((sql!("upstream"), values(&[org, id, &tick, &keys])), BATCH * 12),
+        ((sql!("kept_between"), values(&[&keys, &first, &last])), BATCH * 32),
+        ((sql!("check_ticks"), values(&["7", "10", "20"])), 32),
+        ((sql!("surplus_runs"), values(&["0", "1000", "50", "1000"])), BATCH * 60),
+        ((sql!("list_runs_of"), values(&page)), 110),
     ]
 }
 
@@ -179,6 +218,27 @@ async fn hot_statements_keep_their_plans_when_a_herd_has_come() {
         assert!(
             found.0 <= (BATCH * 4) as f64,
             "{} touches {} rows for a batch of {BATCH}: {plan:#}",
+            statement.0,
+            found.0
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_is_asked_of_a_schedule_is_found_in_the_index_of_what_ended_moves_or_is_armed() {
+    let ground = ground().await;
+    let client = connect(&ground.url).await;
+    client.batch_execute(HISTORY_MADE).await.unwrap();
+    for ((statement, values), rows_max) in of_schedules() {
+        let plan = explain(&client, statement, &values).await;
+        let mut found = (0.0, Vec::new());
+        scans(&plan[0]["Plan"], &mut found);
+        assert!(found.0 > 0.0, "{} finds nothing", statement.0);
+        let is_scan = found.1.iter().any(|table| table.contains("runs"));
+        assert!(!is_scan, "{} reads {:?} from end to end: {plan:#}", statement.0, found.1);
+        assert!(
+            found.0 <= rows_max as f64,
+            "{} touches {} rows, more than {rows_max}: {plan:#}",
             statement.0,
             found.0
         );

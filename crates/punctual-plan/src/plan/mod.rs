@@ -10,7 +10,7 @@ mod late;
 mod section;
 
 use jiff::{SignedDuration, Timestamp};
-use punctual_time::{Anchor, Spec, Timing};
+use punctual_time::{Spec, Timing};
 
 pub use entry::{Closed, Entry, EntryState, NonFire, Plan, Range, Refired};
 pub(crate) use section::Sections;
@@ -76,7 +76,7 @@ impl<'a> Subject<'a> {
 
     /// Whether each tick hangs on the run before it, so that only one can be known ahead.
     fn is_floating(&self) -> bool {
-        matches!(self.timing.spec, Spec::Every(_)) && self.timing.anchor != Anchor::Fixed
+        self.timing.is_floating()
     }
 }
 

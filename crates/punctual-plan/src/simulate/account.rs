@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use punctual_time::{Anchor, Spec, Timing};
+use punctual_time::{Anchor, Timing};
 
 use super::book::ORG;
 use super::outcome::{RangeRecord, Version};
@@ -126,8 +126,7 @@ impl Desk {
 
     /// Whether each tick hangs on the run before it.
     pub(super) fn floats_on(&self, anchor: Anchor) -> bool {
-        let timing = self.timing.as_ref();
-        timing.is_some_and(|timing| matches!(timing.spec, Spec::Every(_)) && timing.anchor == anchor)
+        self.timing.as_ref().is_some_and(|timing| timing.floats_on(anchor))
     }
 
     /// Whether it has had all its ticks: none is accounted for any more.

@@ -1,7 +1,7 @@
 //! Facts: what the matter is with the instant, which link decided, and how far the chain was asked.
 
 use jiff::Timestamp;
-use punctual_time::{Anchor, Check, Explanation, Field, Spec, Subject, Suppression, Timing, Zone};
+use punctual_time::{Check, Explanation, Field, Spec, Subject, Suppression, Timing, Zone};
 
 use super::inquiry::{runs_in, whole_second};
 use super::link::{Link, LinkEffect, Step};
@@ -100,9 +100,7 @@ impl<'a> Facts<'a> {
 
     /// Whether each tick hangs on the run before it.
     pub(super) fn is_floating(&self) -> bool {
-        let is_floating =
-            |timing: &Timing| matches!(timing.spec, Spec::Every(_)) && timing.anchor != Anchor::Fixed;
-        self.timing.as_ref().is_some_and(is_floating)
+        self.timing.as_ref().is_some_and(Timing::is_floating)
     }
 
     /// The reason in the ledger, or the one that is known ahead.

@@ -1,2 +1,2 @@
--- Whether the indexes are in their present order.
-SELECT pg_get_indexdef(to_regclass('runs_open')) LIKE '%(schedule, status)%'
+-- Whether the indexes are the present ones.
+SELECT to_regprocedure('open_runs_of(bigint)') IS NOT NULL

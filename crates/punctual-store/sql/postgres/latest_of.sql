@@ -8,9 +8,19 @@ CROSS JOIN LATERAL (
     SELECT s.key FROM schedules s WHERE s.org = d.org AND s.name = d.name AND s.deleted_at IS NOT NULL
 ) s
 CROSS JOIN LATERAL (
-    SELECT r.key, r.scheduled_for FROM runs r
-    WHERE r.schedule = s.key AND r.scheduled_for <= d.tick AND r.origin = 'tick'
-    ORDER BY r.scheduled_for DESC
+    SELECT n.key, n.scheduled_for
+    FROM (
+        (
+            SELECT r.key, r.scheduled_for FROM runs r
+            WHERE r.schedule = s.key AND r.look_at IS NULL AND r.scheduled_for <= d.tick AND r.origin = 'tick'
+            ORDER BY r.scheduled_for DESC
+            LIMIT 1
+        )
+        UNION ALL
+        SELECT o.key, o.scheduled_for FROM open_runs_of(s.key) o
+        WHERE o.scheduled_for <= d.tick AND o.origin = 'tick'
+    ) n
+    ORDER BY n.scheduled_for DESC
     LIMIT 1
 ) t
 WHERE NOT EXISTS (

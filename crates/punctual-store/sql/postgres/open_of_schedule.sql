@@ -1,3 +1,4 @@
-SELECT r.key, r.attempt, r.scheduled_for FROM runs r
-WHERE r.schedule = $1::bigint AND r.look_at IS NOT NULL AND r.status = ANY ($2::text[])
+SELECT r.key, r.attempt, r.scheduled_for
+FROM open_runs_of($1::bigint) r
+WHERE r.status = ANY ($2::text[])
 ORDER BY r.key

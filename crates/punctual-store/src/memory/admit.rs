@@ -14,7 +14,7 @@ use super::data::Data;
 use super::life::Ending;
 use super::table::{BreakerRecord, Kept, MessageRecord, RunRecord};
 use super::world::minute_of;
-use crate::stored::{Letter, answer_by, floats_on, letter_of, wait_look_at};
+use crate::stored::{Letter, answer_by, letter_of, wait_look_at};
 use crate::{
     ANSWER_MARGIN_S, AdmitCommit, Ask, AttemptToken, Batch, Commit, DueBatch, DueRow, Error, Expired,
     Footing, Illegible, Launchable, Report, to_microsecond,
@@ -272,7 +272,8 @@ impl Data {
         let Some(row) = self.runs.get(&run) else { return };
         let (schedule, origin, tick, attempt) = (row.schedule, row.origin, row.scheduled_for, row.attempt);
         let is_anchor = origin == Origin::Tick && attempt == 1;
-        let floats = is_anchor && self.present(schedule).is_some_and(|one| floats_on(one, Anchor::LastStart));
+        let floats =
+            is_anchor && self.present(schedule).is_some_and(|one| one.when.floats_on(Anchor::LastStart));
         self.change_state(schedule, |state| {
             state.last_start = Some(now);
             if is_anchor {

@@ -6,7 +6,6 @@ use punctual_plan::{
     Breaker, EntryState, Event, NonFire, Noted, Object, OrgKey, OrgLimit, Origin, Plan, Reason, RunKey,
     RunStatus, ScheduleKey, Status, Trace, end_event, plan_events,
 };
-use punctual_time::{Anchor, Spec};
 
 use super::data::Data;
 use super::table::{BreakerRecord, Definition, EventRecord, RangeRecord, RunRecord, TransitionRecord};
@@ -286,8 +285,7 @@ impl Data {
 
     /// Whether each tick of a schedule hangs on the run before it.
     pub(super) fn is_floating(&self, schedule: ScheduleKey) -> bool {
-        let timing = self.present(schedule).and_then(|definition| definition.when.timing());
-        timing.is_some_and(|timing| matches!(timing.spec, Spec::Every(_)) && timing.anchor != Anchor::Fixed)
+        self.present(schedule).is_some_and(|definition| definition.when.is_floating())
     }
 
     /// Plans a schedule anew whose next tick hung on the run that has just ended.

@@ -8,7 +8,6 @@ use punctual_time::Anchor;
 use super::data::Data;
 use super::life::Moment;
 use super::table::{Definition, Kept};
-use crate::stored::floats_on;
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Shards, Whose, timing};
 
 impl Ask {
@@ -103,9 +102,9 @@ impl Data {
     /// The ticks whose start, or whose end, the next one hangs on.
     pub(super) fn outstanding(&self, schedule: ScheduleKey, definition: &Schedule) -> usize {
         let ticks = self.unended_of(schedule).filter(|(_, run)| run.origin == Origin::Tick);
-        if floats_on(definition, Anchor::LastFinish) {
+        if definition.when.floats_on(Anchor::LastFinish) {
             ticks.count()
-        } else if floats_on(definition, Anchor::LastStart) {
+        } else if definition.when.floats_on(Anchor::LastStart) {
             ticks.filter(|(_, run)| run.attempt == 0).count()
         } else {
             0

@@ -16,9 +16,7 @@ use super::said::unless_raced;
 use super::settle::Cancelled;
 use super::wait::hold_waits;
 use super::{By, Postgres, sql};
-use crate::stored::{
-    answer_by, answer_of, floats_on, letter_of, queue_of, read_answer, wait_columns, wait_look_at,
-};
+use crate::stored::{answer_by, answer_of, letter_of, queue_of, read_answer, wait_columns, wait_look_at};
 use crate::{AdmitCommit, Batch, Commit, Error, Footing};
 
 /// What an attempt to admit came to.
@@ -302,5 +300,5 @@ async fn write_messages(tx: &Tx, now: Timestamp, starts: &[(usize, &AdmitCommit)
 pub(super) fn moves_start(commit: &AdmitCommit) -> bool {
     let due = &commit.row.due;
     let is_first = due.origin == Origin::Tick && !due.is_retry();
-    is_first && floats_on(&commit.row.launch.definition, Anchor::LastStart)
+    is_first && commit.row.launch.definition.when.floats_on(Anchor::LastStart)
 }

@@ -12,7 +12,6 @@ use punctual_time::Anchor;
 
 use super::connection::{Arg, Tx, col};
 use super::{Postgres, sql};
-use crate::stored::{floats_on, is_floating};
 use crate::{Actor, Error};
 
 /// States in which nothing was launched yet or anew.
@@ -132,8 +131,8 @@ pub(super) struct Ending {
 impl Ending {
     pub(super) fn of(schedule: ScheduleKey, definition: &Schedule) -> Self {
         let has_ticks = i64::from(definition.when.timing().is_some());
-        let until_end = i64::from(floats_on(definition, Anchor::LastFinish));
-        Self { schedule, has_ticks, floats: is_floating(definition), until_end }
+        let until_end = i64::from(definition.when.floats_on(Anchor::LastFinish));
+        Self { schedule, has_ticks, floats: definition.when.is_floating(), until_end }
     }
 }
 

@@ -10,12 +10,13 @@ use punctual_time::Anchor;
 use tokio_postgres::Row;
 
 use super::connection::{Arg, Role, Tx, col};
+use super::definitions::Asked;
 use super::ledger::{Ending, Planned};
 use super::node::has_newest_rules;
 use super::said::unless_raced;
 use super::{By, Postgres, sql};
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::{answer_of, floats_on, read_answer};
+use crate::stored::{answer_of, read_answer};
 use crate::{Ask, Batch, Commit, Error, PlanCommit, Plannable, PlannableBatch, Shards, Whose, timing};
 
 /// What a question means to an index: up to which instant, in which shards, how many.
@@ -139,7 +140,8 @@ impl Postgres {
         }
         let versions: Vec<_> = wanting.iter().map(|want| (want.schedule, want.version)).collect();
         let known = self.definitions(tx, &versions).await?;
-        let (outstanding, mut late) = late_rows(tx, &wanting, now).await?;
+        let outstanding = outstanding(tx, &wanting, &known).await?;
+        let mut late = late_rows(tx, &wanting, now).await?;
         for want in wanting {
             let definition = match known.get(&(want.schedule, want.version)) {
                 Some(Ok(definition)) => definition,
@@ -277,9 +279,9 @@ impl Outstanding {
 
     /// Those that the next tick of a schedule hangs on.
     fn of(&self, definition: &Schedule) -> usize {
-        if floats_on(definition, Anchor::LastFinish) {
+        if definition.when.floats_on(Anchor::LastFinish) {
             self.all
-        } else if floats_on(definition, Anchor::LastStart) {
+        } else if definition.when.floats_on(Anchor::LastStart) {
             self.unlaunched
         } else {
             0
@@ -287,22 +289,33 @@ impl Outstanding {
     }
 }
 
-type Late = (HashMap<ScheduleKey, Outstanding>, HashMap<ScheduleKey, Vec<LateRow>>);
+/// The ticks that have not ended of those schedules whose next tick hangs on them.
+async fn outstanding(
+    tx: &Tx,
+    wanting: &[Wanting],
+    known: &Asked,
+) -> Result<HashMap<ScheduleKey, Outstanding>, Error> {
+    let is_floating = |want: &&Wanting| {
+        let definition = known.get(&(want.schedule, want.version));
+        definition.is_some_and(|it| it.as_ref().is_ok_and(|definition| definition.when.is_floating()))
+    };
+    let floating: Vec<i64> = wanting.iter().filter(is_floating).map(|want| want.schedule.0).collect();
+    if floating.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let rows = tx.rows(sql!("outstanding"), &[&floating, &"tick"]).await?;
+    rows.iter().map(|row| Ok((ScheduleKey(col(row, 0)?), Outstanding::read(row, 1)?))).collect()
+}
 
-/// The ticks of each schedule that have not ended, and those that are armed and whose instant has passed.
-async fn late_rows(tx: &Tx, wanting: &[Wanting], now: Timestamp) -> Result<Late, Error> {
+/// The ticks of each schedule that are armed and whose instant has passed.
+async fn late_rows(
+    tx: &Tx,
+    wanting: &[Wanting],
+    now: Timestamp,
+) -> Result<HashMap<ScheduleKey, Vec<LateRow>>, Error> {
     let schedules: Vec<i64> = wanting.iter().map(|want| want.schedule.0).collect();
-    let now = now.as_microsecond();
-    let (mut outstanding, mut late): Late = Default::default();
-    let mut runs: Vec<i64> = Vec::new();
-    for row in tx.rows(sql!("outstanding"), &[&schedules, &now, &"scheduled", &"tick"]).await? {
-        outstanding.insert(ScheduleKey(col(&row, 0)?), Outstanding::read(&row, 1)?);
-        runs.extend(col::<Option<Vec<i64>>>(&row, 3)?.unwrap_or_default());
-    }
-    if runs.is_empty() {
-        return Ok((outstanding, late));
-    }
-    for row in tx.rows(sql!("late_rows"), &[&runs]).await? {
+    let mut late: HashMap<ScheduleKey, Vec<LateRow>> = HashMap::new();
+    for row in tx.rows(sql!("late_rows"), &[&schedules, &now.as_microsecond(), &"tick"]).await? {
         late.entry(ScheduleKey(col(&row, 0)?)).or_default().push(LateRow {
             run: RunKey(col(&row, 1)?),
             scheduled_for: from_seconds(col(&row, 2)?)?,
@@ -311,5 +324,5 @@ async fn late_rows(tx: &Tx, wanting: &[Wanting], now: Timestamp) -> Result<Late,
         });
     }
     late.values_mut().for_each(|rows| rows.sort_by_key(|row| row.scheduled_for));
-    Ok((outstanding, late))
+    Ok(late)
 }

@@ -25,13 +25,19 @@ impl Postgres {
     ) -> Result<Listed<RunRow>, Error> {
         let tx = self.connections.begin(scope.into(), "listing runs").await?;
         let asked = Asked::of(filter, cut);
-        // Few rows have not ended, and they have an index of their own.
-        let statement = match filter.status.is_some_and(|status| !status.is_terminal()) {
-            true => sql!("list_open_runs"),
-            false => sql!("list_runs"),
+        let mut arguments = asked.arguments().to_vec();
+        // Few rows have not ended, and they have indexes of their own.
+        let is_open = filter.status.is_some_and(|status| !status.is_terminal());
+        let statement = match (is_open, asked.schedule.is_some()) {
+            (true, _) => sql!("list_open_runs"),
+            (false, true) => sql!("list_runs_of"),
+            (false, false) => {
+                arguments.remove(Asked::SCHEDULE);
+                sql!("list_runs")
+            }
         };
         let result = async {
-            let rows = tx.rows(statement, &asked.arguments()).await?;
+            let rows = tx.rows(statement, &arguments).await?;
             self.read_runs(&tx, &rows).await
         };
         let result = result.await;
@@ -83,7 +89,7 @@ impl Postgres {
         let tx = self.connections.begin(scope.into(), "listing ranges").await?;
         let asked = Asked::of(filter, cut);
         let mut arguments = asked.arguments().to_vec();
-        arguments.remove(4);
+        arguments.remove(Asked::ORIGIN);
         let rows = tx.rows(sql!("list_ranges"), &arguments).await;
         let rows = tx.over(rows).await?;
         let read = rows.iter().map(read_range).collect::<Result<Vec<_>, _>>()?;
@@ -118,6 +124,10 @@ struct Asked {
 }
 
 impl Asked {
+    /// Places of what not every statement asks.
+    const SCHEDULE: usize = 2;
+    const ORIGIN: usize = 4;
+
     fn of(filter: &RunFilter, cut: &Cut) -> Self {
         let after = cut.after.as_deref().and_then(|after| after.split_once(' '));
         // A tick before a whole second is not before the second after it.

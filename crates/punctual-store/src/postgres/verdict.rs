@@ -15,7 +15,7 @@ use super::settle::Held;
 use super::{Postgres, sql};
 use crate::docket::Judgement;
 use crate::instant::{from_micros, from_seconds};
-use crate::stored::{bounded_output, is_floating, status_detail};
+use crate::stored::{bounded_output, status_detail};
 use crate::{Error, Report};
 
 /// Runs as they are after the batch.
@@ -154,7 +154,8 @@ impl Verdicts {
                 score.anchor = Some(at.as_microsecond());
             }
             let present = self.held.states.get(&schedule).and_then(|state| state.definition.as_deref());
-            let is_moving = origin == Origin::Tick && present.is_some_and(is_floating);
+            let is_moving =
+                origin == Origin::Tick && present.is_some_and(|present| present.when.is_floating());
             score.moves |= i64::from(is_moving);
         }
         if let Some(status) = &settlement.disabled {

@@ -82,7 +82,7 @@ impl Postgres {
 /// Rows in flight, waiting or retrying of schedules, each schedule's in the order of ticks.
 async fn moving(tx: &Tx, schedules: Vec<i64>) -> Result<HashMap<ScheduleKey, Vec<Moving>>, Error> {
     let mut all: HashMap<ScheduleKey, Vec<Moving>> = HashMap::new();
-    for row in tx.rows(sql!("moving"), &[&schedules, &"scheduled"]).await? {
+    for row in tx.rows(sql!("moving"), &[&schedules]).await? {
         all.entry(ScheduleKey(col(&row, 0)?)).or_default().push(read_moving(&row)?);
     }
     all.values_mut().for_each(|rows| rows.sort_by_key(|row| (row.tick, row.run)));
@@ -145,7 +145,7 @@ async fn shared_lanes(
     }
     let (org, name): (Vec<i64>, Vec<String>) = named.into_iter().unzip();
     let mut lanes: HashMap<Lane, Vec<Moving>> = HashMap::new();
-    for row in tx.rows(sql!("moving_in_lanes"), &[&org, &name, &"scheduled"]).await? {
+    for row in tx.rows(sql!("moving_in_lanes"), &[&org, &name]).await? {
         let lane = Lane::Shared(OrgKey(col(&row, 7)?), col(&row, 8)?);
         lanes.entry(lane).or_default().push(read_moving(&row)?);
     }

@@ -11,7 +11,7 @@ use punctual_plan::{
 use punctual_time::Anchor;
 
 use crate::cache::is_sharing;
-use crate::stored::{floats_on, patience};
+use crate::stored::patience;
 use crate::{Commit, Error};
 
 /// Rows that are due, and when to look again.
@@ -206,7 +206,7 @@ impl PlainStart {
             && one.row.launch.token.is_none()
             // Somebody may change them between the verdict and its instant.
             && !is_sharing(definition)
-            && !floats_on(definition, Anchor::LastStart);
+            && !definition.when.floats_on(Anchor::LastStart);
         is_plain.then(|| Self {
             run: due.run,
             schedule: due.schedule,

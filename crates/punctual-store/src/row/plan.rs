@@ -7,7 +7,6 @@ use punctual_plan::{Cursor, LateRow, OrgKey, Plan, Reason, Schedule, ScheduleKey
 use punctual_time::Timing;
 
 use crate::Error;
-use crate::stored::is_floating;
 
 /// Schedules that want planning.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +44,7 @@ pub struct Plannable {
 impl Plannable {
     /// What `plan` needs to know of it.
     pub fn subject(&self, slept: Option<Reason>) -> Subject<'_> {
-        let free_from = self.hung_until.filter(|_| is_floating(&self.definition));
+        let free_from = self.hung_until.filter(|_| self.definition.when.is_floating());
         Subject {
             id: self.definition.id,
             timing: &self.timing,

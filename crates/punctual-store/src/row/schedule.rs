@@ -9,8 +9,6 @@ use punctual_plan::{
 };
 use punctual_time::Anchor;
 
-use crate::stored::floats_on;
-
 /// A change to one schedule, decided and ready to be written in one transaction with its audit event.
 #[derive(Clone, Debug)]
 pub struct ScheduleWrite {
@@ -159,7 +157,7 @@ impl ScheduleRow {
 
     /// What the next tick of a definition hangs on once a change has ended everything that was never launched.
     pub fn outstanding(&self, definition: &Schedule) -> usize {
-        if floats_on(definition, Anchor::LastFinish) { self.ticks_launched } else { 0 }
+        if definition.when.floats_on(Anchor::LastFinish) { self.ticks_launched } else { 0 }
     }
 }
 

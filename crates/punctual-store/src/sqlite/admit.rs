@@ -18,7 +18,7 @@ use super::sheet::{self, Guard};
 use super::uncounted::Counted;
 use super::world::{limits, org_use, upstream};
 use super::{batch, sql};
-use crate::stored::{Letter, answer_by, floats_on, letter_of, queue_of, wait_look_at};
+use crate::stored::{Letter, answer_by, letter_of, queue_of, wait_look_at};
 use crate::{AdmitCommit, Ahead, Batch, Commit, Error, Footing, PlainStart, plain_starts};
 
 /// Verdicts, with the plain starts among them if they are enough for a sheet.
@@ -224,7 +224,7 @@ impl Admitting<'_> {
             let row = params![due.org.0, due.run.0, due.attempt, id, body, now];
             self.db.change(sql!("insert_outbox"), row)?;
         }
-        if is_anchor && floats_on(definition, Anchor::LastStart) {
+        if is_anchor && definition.when.floats_on(Anchor::LastStart) {
             self.db.change(sql!("float"), params![due.schedule.0, now])?;
         }
         Ok(Commit::Done)

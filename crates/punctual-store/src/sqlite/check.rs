@@ -9,7 +9,6 @@ use rusqlite::{Row, params};
 
 use super::connection::{Db, doing};
 use super::decode::{column, instant, maybe_instant, maybe_tick, text, tick};
-use super::plan::is_floating;
 use super::{Sqlite, audit, sql};
 use crate::{Error, Finding, Scope};
 
@@ -152,7 +151,7 @@ fn read_checked(db: &Db, row: &Row<'_>, schedule: i64) -> Result<Option<Checked>
 
 /// The next tick must be the first one after what is planned.
 fn check_cursor(one: &Checked, findings: &mut Vec<Finding>) {
-    if !one.is_active || one.spent_at.is_some() || is_floating(&one.timing) || one.next_tick.is_none() {
+    if !one.is_active || one.spent_at.is_some() || one.timing.is_floating() || one.next_tick.is_none() {
         return;
     }
     let expected = one.timing.planned_after(one.planned_through);
@@ -196,7 +195,7 @@ fn check_ledger(db: &Db, one: &Checked, findings: &mut Vec<Finding>) -> Result<(
         rows.iter().filter(|(tick, of)| *of == version && *tick >= from).map(|(tick, _)| *tick).collect();
     let ranges: Vec<Span> = spans.iter().filter(|(_, of)| *of == version).map(|(span, _)| *span).collect();
     let beyond = ticks.iter().find(|tick| **tick > one.planned_through && one.spent_at.is_none());
-    if let Some(tick) = beyond.filter(|_| !is_floating(&one.timing)) {
+    if let Some(tick) = beyond.filter(|_| !one.timing.is_floating()) {
         let what = format!("the tick at {tick} has a row, and its cursor is only at {}", one.planned_through);
         findings.push(found("schedule_state", one.schedule.to_string(), what));
     }

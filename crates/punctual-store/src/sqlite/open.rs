@@ -7,7 +7,6 @@ use rusqlite::params;
 use super::audit::{About, record_event};
 use super::connection::Db;
 use super::decode::maybe_instant;
-use super::plan::is_floating;
 use super::{sql, uncounted};
 use crate::stored::status_detail;
 use crate::{Commit, Error};
@@ -125,7 +124,7 @@ fn spent(db: &Db, schedule: ScheduleKey) -> Result<Option<Spent>, Error> {
 
 fn floats(db: &Db, schedule: ScheduleKey, version: i64) -> Result<bool, Error> {
     match db.definition(schedule, version) {
-        Ok(definition) => Ok(definition.when.timing().is_some_and(is_floating)),
+        Ok(definition) => Ok(definition.when.is_floating()),
         // What cannot be read any more is not planned any more.
         Err(Error::Corrupt { .. }) => Ok(false),
         Err(error) => Err(error),

@@ -5,7 +5,7 @@ use punctual_plan::{
     Anchors, Closed, Cursor, Entry, EntryState, LOOKAHEAD_MAX, Noted, OrgKey, Origin, Plan, Range, Reason,
     RunStatus, Schedule, ScheduleKey, plan_events,
 };
-use punctual_time::{Anchor, Spec, Timing};
+use punctual_time::{Anchor, Timing};
 use rusqlite::{CachedStatement, Row, params};
 
 use super::audit::{About, record_event};
@@ -161,16 +161,11 @@ fn ready(db: &Db, state: &StateRow, now: Timestamp, late: &mut Late) -> Result<O
 
 /// The ticks whose start, or whose end, the next one hangs on.
 fn outstanding(db: &Db, schedule: ScheduleKey, timing: &Timing) -> Result<usize, Error> {
-    if !is_floating(timing) {
+    if !timing.is_floating() {
         return Ok(0);
     }
     let until_end = timing.anchor == Anchor::LastFinish;
     Ok(db.value(sql!("outstanding"), params![schedule.0, until_end])?.unwrap_or_default())
-}
-
-/// Whether each tick hangs on the run before it.
-pub(super) fn is_floating(timing: &Timing) -> bool {
-    matches!(timing.spec, Spec::Every(_)) && timing.anchor != Anchor::Fixed
 }
 
 /// Writes each plan whole, or leaves it out because somebody else planned or changed the schedule first.

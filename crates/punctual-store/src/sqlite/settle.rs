@@ -20,7 +20,7 @@ use super::sheet::{self, Folded};
 use super::uncounted;
 use super::{batch, sql};
 use crate::docket::{Docket, Judgement, Standing, Tally};
-use crate::stored::{answer_of, bounded_output, floats_on, read_status};
+use crate::stored::{answer_of, bounded_output, read_status};
 use crate::{AttemptToken, Batch, Commit, Error, Report, Settled, Started};
 
 /// Notes that runs were launched; one that has ended meanwhile keeps its end.
@@ -297,7 +297,8 @@ impl<'a> Settling<'a> {
         let settlement = &judged.settlement;
         let schedule = settlement.in_flight.schedule;
         let is_last = self.beside.get(&run).is_none_or(|beside| beside.is_last);
-        self.has_more |= !judged.is_plain() || is_last || floats_on(&judged.definition, Anchor::LastFinish);
+        self.has_more |=
+            !judged.is_plain() || is_last || judged.definition.when.floats_on(Anchor::LastFinish);
         // Whatever follows from an end but that it is one is decided on rows that say all.
         if !self.folded.is_empty() && !judged.is_plain() {
             self.unfold()?;
@@ -389,7 +390,7 @@ impl<'a> Settling<'a> {
         execute(&mut self.state, row)?;
         if is_tick {
             self.waker.upstream(judged.org, &judged.definition.name)?;
-            if floats_on(&judged.definition, Anchor::LastFinish) {
+            if judged.definition.when.floats_on(Anchor::LastFinish) {
                 self.db.change(sql!("float"), params![schedule.0, self.now.as_microsecond()])?;
             }
         }

@@ -13,7 +13,6 @@ use rusqlite::{CachedStatement, ToSql, params};
 use super::connection::{Db, execute};
 use super::decode::column;
 use super::sql;
-use crate::stored::is_floating;
 use crate::{Cell, Error};
 
 /// Fewer ends than this are counted at once: their pages are soon written, and an earlier program finds them counted.
@@ -77,5 +76,5 @@ pub(super) fn planned_by(ends: usize, now: Timestamp) -> i64 {
 /// Whether no decision over a schedule hangs on when its runs started, ended or how many there were.
 pub(super) fn may_wait(definition: &Schedule) -> bool {
     let timing = definition.when.timing();
-    timing.is_some_and(|timing| timing.bounds.max_runs.is_none()) && !is_floating(definition)
+    timing.is_some_and(|timing| timing.bounds.max_runs.is_none()) && !definition.when.is_floating()
 }

@@ -157,6 +157,26 @@ impl Timing {
         }
     }
 
+    /// Whether each tick hangs on the run before it by this anchor.
+    ///
+    /// ```
+    /// use punctual_time::{Anchor, Interval, Timing, Zone};
+    ///
+    /// let mut timing = Timing::new("2h".parse::<Interval>()?, Zone::utc());
+    /// assert!(!timing.is_floating());
+    /// timing.anchor = Anchor::LastFinish;
+    /// assert!(timing.floats_on(Anchor::LastFinish) && !timing.floats_on(Anchor::LastStart));
+    /// # Ok::<(), punctual_time::Error>(())
+    /// ```
+    pub fn floats_on(&self, anchor: Anchor) -> bool {
+        matches!(self.spec, Spec::Every(_)) && anchor != Anchor::Fixed && self.anchor == anchor
+    }
+
+    /// Whether each tick hangs on the run before it, by either anchor.
+    pub fn is_floating(&self) -> bool {
+        self.floats_on(self.anchor)
+    }
+
     /// The first tick strictly after an instant that fires: in bounds, and not suppressed by a window.
     ///
     /// ```
