@@ -3,6 +3,7 @@
 //! [`NEEDS`] is the list. What is missing is installed when we may, and named with the exact command when we may not.
 
 mod apt;
+mod pages;
 pub(crate) mod postgres;
 
 pub(crate) use apt::install;

@@ -14,6 +14,7 @@ use crate::check::Pace;
 use crate::failure::Failure;
 use crate::ground::apt::is_root;
 use crate::ground::found;
+use crate::ground::pages::Pages;
 use crate::line::Line;
 
 /// The variable that tells a program where the server is.
@@ -51,8 +52,12 @@ const SERVER_USER: &str = "postgres";
 const HINT: &str = "`cargo xtask ground` installs PostgreSQL; is there room in the temporary folder?";
 
 /// What docs/guides/operate.md advises for very many schedules, but for the memory, which is a quarter of the machine's.
-const ROOMY: [(&str, &str); 3] =
-    [("checkpoint_timeout", "15min"), ("max_wal_size", "8GB"), ("wal_compression", "lz4")];
+const ROOMY: [(&str, &str); 4] = [
+    ("checkpoint_timeout", "15min"),
+    ("max_wal_size", "32GB"),
+    ("wal_compression", "lz4"),
+    ("autovacuum_vacuum_cost_delay", "10ms"),
+];
 
 /// A running server. Dropping it, or the end of this process, stops it and removes its folder.
 pub(crate) struct Server {
@@ -62,6 +67,8 @@ pub(crate) struct Server {
     /// Settings that are not the defaults.
     settings: Vec<(&'static str, String)>,
     keeper: Child,
+    /// Given back when the server has ended.
+    pages: Option<Pages>,
 }
 
 /// `cargo xtask with-postgres -- CMD…`
@@ -122,7 +129,11 @@ impl Server {
         let quarter = quarter_of_memory(&memory)
             .ok_or_else(|| Failure::new("`/proc/meminfo` does not tell the memory of this machine", HINT))?;
         let usual = ROOMY.map(|(name, value)| (name, value.to_owned()));
-        Self::start_with(&[usual.as_slice(), &[("shared_buffers", quarter)]].concat())
+        let pages = Pages::set_aside(quarter, &memory);
+        let buffers = ("shared_buffers", format!("{quarter}MB"));
+        let mut server = Self::start_with(&[usual.as_slice(), &[buffers]].concat())?;
+        server.pages = pages;
+        Ok(server)
     }
 
     fn start_with(settings: &[(&'static str, String)]) -> Result<Self, Failure> {
@@ -142,7 +153,7 @@ impl Server {
         let password = password().map_err(|error| Failure::new(format!("no password: {error}"), HINT))?;
         let keeper = keeper(&folder)?;
         // From here on the keeper tidies up behind every failure.
-        let server = Self { folder, port, password, settings: settings.to_vec(), keeper };
+        let server = Self { folder, port, password, settings: settings.to_vec(), keeper, pages: None };
         server.lay_out()?;
         server.launch()?;
         Ok(server)
@@ -231,7 +242,7 @@ impl Server {
         let folder = std::env::temp_dir().join(format!("punctual-postgres-{}-{port}", std::process::id()));
         let keeper = keeper(&folder)?;
         let (password, settings) = (self.password.clone(), self.settings.clone());
-        let standby = Self { folder, port, password, settings, keeper };
+        let standby = Self { folder, port, password, settings, keeper, pages: None };
         standby.own_folder()?;
         let password = format!("password={}", self.password);
         let words = [
@@ -357,11 +368,11 @@ fn program(name: &str) -> Result<String, Failure> {
     Ok(file.display().to_string())
 }
 
-/// A quarter of the machine's memory, in the words of the server.
-fn quarter_of_memory(memory: &str) -> Option<String> {
+/// A quarter of the machine's memory, in megabytes.
+fn quarter_of_memory(memory: &str) -> Option<u64> {
     let kilobytes =
         memory.lines().find_map(|line| line.strip_prefix("MemTotal:"))?.trim().strip_suffix(" kB")?;
-    Some(format!("{}MB", kilobytes.parse::<u64>().ok()? / 1024 / 4))
+    Some(kilobytes.parse::<u64>().ok()? / 1024 / 4)
 }
 
 fn free_port() -> std::io::Result<u16> {
@@ -394,9 +405,8 @@ mod tests {
 
     #[test]
     fn a_quarter_of_the_memory_is_what_the_machine_says() {
-        let check =
-            |said: &str, expected: Option<&str>| assert_eq!(quarter_of_memory(said).as_deref(), expected);
-        check("MemTotal:       24640892 kB\nMemFree:  1 kB\n", Some("6015MB"));
+        let check = |said: &str, expected: Option<u64>| assert_eq!(quarter_of_memory(said), expected);
+        check("MemTotal:       24640892 kB\nMemFree:  1 kB\n", Some(6015));
         check("MemFree:        24640892 kB\n", None);
         check("MemTotal:       much\n", None);
     }
