@@ -62,7 +62,10 @@ pub(crate) fn run(seed: u64) -> Split {
     }
     let through = cursor.planned_through;
     let early = case.policy.jitter.early_max();
-    let at_once = case.plan(Cursor::starting(start), start, through.duration_since(start) - early).entries;
+    let at_once = case.plan(Cursor::starting(start), start, through.duration_since(start) - early);
+    // A long window may end before its time.
+    let (through, at_once) = (at_once.cursor.planned_through, at_once.entries);
+    pieces.retain(|entry| entry.scheduled_for <= through);
     let said = pieces.iter().zip(&at_once).find(|(piece, whole)| piece != whole);
     let broken = (pieces != at_once).then(|| {
         format!(
