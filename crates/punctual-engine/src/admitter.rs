@@ -15,6 +15,7 @@ use tracing::{debug, info};
 use crate::Metrics;
 use crate::batch::Sender;
 use crate::complaint::Complaints;
+use crate::holding::parts_of;
 use crate::launcher::Doors;
 use crate::lease::Lease;
 use crate::membership::Shared;
@@ -37,6 +38,8 @@ pub(crate) struct Admitted {
     pub(crate) undecided: usize,
     /// Schedules of rows that cannot be read any more: those that cannot be read themselves are paused.
     pub(crate) illegible: BTreeSet<ScheduleKey>,
+    /// What kept a part from being committed; its rows are as they were.
+    pub(crate) failed: Option<Error>,
 }
 
 /// Verdicts that are not committed yet.
@@ -90,6 +93,12 @@ impl Judged {
             divided[part].begun.push(beginning);
         }
         divided
+    }
+
+    /// The same in parts that are committed at once, if there are enough for that.
+    pub(crate) fn abreast(self) -> Vec<Self> {
+        let parts = parts_of(self.count());
+        self.divided(parts)
     }
 
     /// Everything that can be got ready before the instant comes; none if there are no verdicts.
@@ -176,6 +185,8 @@ pub(crate) struct Look {
     pub(crate) batch: DueBatch,
     /// Schedules whose due ticks are left aside, for they are about to be decided as one.
     pub(crate) aside: BTreeSet<ScheduleKey>,
+    /// Whether many may write at once: then two parts are committed as quickly as one.
+    pub(crate) is_guarded: bool,
 }
 
 /// Admits what is due.
@@ -207,7 +218,7 @@ impl Admitter {
         look: Look,
         doors: &D,
     ) -> Result<Admitted, Error> {
-        let Look { now, mut batch, aside } = look;
+        let Look { now, mut batch, aside, is_guarded } = look;
         self.complaints.hear("a due run cannot be launched", batch.unreadable.iter().map(|one| &one.error));
         let illegible = batch.unreadable.iter().map(|one| one.schedule).collect();
         let found = batch.rows.len();
@@ -222,13 +233,13 @@ impl Admitter {
             batch.next_look_at = batch.next_look_at.filter(|next| *next > now);
         }
         batch.world.rooms = doors.rooms(&Wanted::count(batch.rows.iter()), now);
-        Ok(Admitted { undecided, illegible, ..self.carry_out(store, now, batch).await? })
+        Ok(Admitted { undecided, illegible, ..self.carry_out(store, (now, is_guarded), batch).await? })
     }
 
     async fn carry_out<S: Store>(
         &self,
         store: &S,
-        now: Timestamp,
+        (now, is_guarded): (Timestamp, bool),
         batch: DueBatch,
     ) -> Result<Admitted, Error> {
         let DueBatch { rows, world, expired, next_look_at, .. } = batch;
@@ -237,17 +248,48 @@ impl Admitter {
         if rows.is_empty() {
             return Ok(admitted);
         }
-        let Judged { commits, begun } = self.judge(rows, world);
+        let judged = self.judge(rows, world);
+        let mut parts = match is_guarded && are_plain(&judged.commits) {
+            true => judged.abreast(),
+            false => vec![judged],
+        }
+        .into_iter();
+        let (one, other) = (parts.next().unwrap_or_default(), parts.next());
+        debug_assert!(parts.next().is_none(), "two are committed at once");
         pass(FailPoint::AdmitBeforeCommit);
-        let done = self.sender.send(fence, now, |batch| store.admit(batch, commits.clone())).await?;
+        let commit = |part| self.commit(store, (fence, now), part);
+        let sent = match other {
+            None => vec![(commit(&one).await, one)],
+            Some(other) => {
+                let (done, other_done) = tokio::join!(commit(&one), commit(&other));
+                vec![(done, one), (other_done, other)]
+            }
+        };
         pass(FailPoint::AdmitAfterCommit);
-        for ((one, commit), beginning) in commits.into_iter().zip(done).zip(begun) {
-            if commit == Commit::Done || !holds(Rule::LaunchAfterCommit) {
-                self.told(&one, now, beginning);
-                admitted.take(&one);
+        for (done, Judged { commits, begun }) in sent {
+            match done {
+                Ok(done) => {
+                    for ((one, commit), beginning) in commits.into_iter().zip(done).zip(begun) {
+                        if commit == Commit::Done || !holds(Rule::LaunchAfterCommit) {
+                            self.told(&one, now, beginning);
+                            admitted.take(&one);
+                        }
+                    }
+                }
+                // What was committed beside it is launched all the same.
+                Err(problem) => admitted.failed = Some(problem),
             }
         }
         Ok(admitted)
+    }
+
+    async fn commit<S: Store>(
+        &self,
+        store: &S,
+        (fence, now): (Fence, Timestamp),
+        part: &Judged,
+    ) -> Result<Vec<Commit>, Error> {
+        self.sender.send(fence, now, |batch| store.admit(batch, part.commits.clone())).await
     }
 
     /// The verdicts over rows, in their order; rows whose instant has not come are left out.
@@ -388,6 +430,7 @@ impl Admitted {
             next_look_at: None,
             undecided: 0,
             illegible: BTreeSet::new(),
+            failed: None,
         }
     }
 

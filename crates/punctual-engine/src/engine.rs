@@ -195,7 +195,8 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             Err(problem) => return self.fail(&problem, "plan"),
         };
         let stretches: Vec<ScheduleKey> = aside.iter().copied().collect();
-        let next = self.admit_batch(Look { now, batch, aside }).await;
+        let is_guarded = self.muster.is_guarded();
+        let next = self.admit_batch(Look { now, batch, aside, is_guarded }).await;
         if stretches.is_empty() {
             return next;
         }
@@ -210,7 +211,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
             return self.fail(&problem, "plan");
         }
         match self.store.due(ask).await {
-            Ok(batch) => self.admit_batch(Look { now, batch, aside: BTreeSet::new() }).await,
+            Ok(batch) => self.admit_batch(Look { now, batch, aside: BTreeSet::new(), is_guarded }).await,
             Err(problem) => self.fail(&problem, "due"),
         }
     }
@@ -234,7 +235,11 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
 
     async fn admit_batch(&mut self, look: Look) -> Option<Timestamp> {
         match self.admitter.pass(&*self.store, look, &self.launcher).await {
-            Ok(admitted) => self.carry_on(admitted).await,
+            Ok(mut admitted) => {
+                let failed = admitted.failed.take();
+                let next = self.carry_on(admitted).await;
+                failed.map_or(next, |problem| self.fail(&problem, "admit"))
+            }
             Err(problem) => self.fail(&problem, "admit"),
         }
     }

@@ -11,7 +11,7 @@ use punctual_store::{Ask, BATCH_MAX, DueBatch, DueRow, Error, Moment, SHARDS, Sh
 use tracing::debug;
 
 use crate::admitter::{CalledUp, Judged, Mustered};
-use crate::holding::{HELD_MIN, hold_from, parts_of};
+use crate::holding::{HELD_MIN, hold_from};
 use crate::launcher::Doors;
 use crate::wanted::Wanted;
 use crate::{Clock, Engine, Targets};
@@ -108,7 +108,8 @@ impl Muster {
         // What is too large for one reading now, as it was the last time, is divided at once.
         let left = match self.known.found.div_ceil(READ_GOAL) {
             0 | 1 => vec![own],
-            count => parts(&own, count).unwrap_or_else(|| vec![own]),
+            // An even number, for two are read at once.
+            count => parts(&own, count.next_multiple_of(2)).unwrap_or_else(|| vec![own]),
         };
         (self.known.is_counted, self.known.is_guarded) = (!moment.is_any(), moment.is_any());
         let (known, moment) = (std::mem::take(&mut self.known), Some(moment));
@@ -116,9 +117,9 @@ impl Muster {
     }
 
     /// Whether everything that can be read before the ends of the last runs are written would be in vain: ends of the same
-    /// schedules.
+    /// schedules, or of schedules that nobody has noted, where each row tells for itself what became of it.
     fn awaits_ends(&self, moment: Moment) -> bool {
-        moment.is_any() || self.known.crossed > 0
+        self.known.crossed > 0 || (moment.is_any() && self.known.called.is_empty())
     }
 
     /// Gives up what is of schedules whose last runs are about to end; whether it is.
@@ -177,6 +178,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     /// Admits and launches what was mustered for now; an error is for the caller to tell.
     pub(crate) async fn call_up(&mut self) -> Result<(), Error> {
         let now = self.time.now();
+        let held = self.holding.as_ref().map(|holding| holding.schedules.clone());
         let mut called = Vec::new();
         while let Some(part) = self.held(now).await {
             match part {
@@ -191,6 +193,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         }
         if !called.is_empty() {
             self.muster.take(now);
+            self.muster.known.called = held.unwrap_or_default();
             self.launch_called(called).await;
             return Ok(());
         }
@@ -314,7 +317,7 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
         self.launcher.expect(judged.count(), &self.muster.wanted);
         let parts = match (moment.is_any(), judged.count()) {
             (true, few) if few < HELD_MIN => return None,
-            (true, many) => judged.divided(parts_of(many)),
+            (true, _) => judged.abreast(),
             (false, many) if many > FIRST_TURN * 2 => judged.in_turns(FIRST_TURN, TURN_MAX),
             (false, _) => vec![judged],
         };

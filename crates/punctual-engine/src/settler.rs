@@ -228,7 +228,10 @@ impl<S: Store, C: Clock> Settler<S, C> {
             // Only a crash before the settlement makes this matter: the runs would then be in doubt.
             warn!(%error, runs = ended.len(), "the launch journal cannot be written");
         }
-        let mut parts = ended.chunks(BATCH_MAX);
+        // As many at once as after them: the last would be written alone.
+        let count = ended.len().div_ceil(BATCH_MAX);
+        let count = if count > 1 { count.next_multiple_of(2) } else { 1 };
+        let mut parts = ended.chunks(ended.len().div_ceil(count));
         while let Some(one) = parts.next() {
             // A server has a core for each of the two; where one writes they follow upon each other anyway.
             let other = async {

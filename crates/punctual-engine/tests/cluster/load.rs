@@ -1,7 +1,8 @@
 //! Many runs: a slow target delays nobody, a herd's planning delays no row, a seed decides everything.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 use jiff::SignedDuration;
 use punctual_engine::harness::{Cluster, Deed};
@@ -106,6 +107,42 @@ fn where_others_write_plans_are_made_beside_herds_that_are_held() {
     let of = |name: &str| launched.iter().filter(|one| one.schedule.starts_with(name)).count();
     // From the first second after their making up to the last instant.
     assert_eq!((of("each"), of("minute")), (300 * 180, 5_000 * 3));
+}
+
+#[test]
+fn of_what_is_late_and_committed_in_two_parts_one_may_fail_and_is_judged_again() {
+    let (launched, before) = Cluster::tell(SEED, at("10:00:00"), async |mut cluster| {
+        cluster.store.stop_counting();
+        for number in 0..6_000 {
+            cluster.create(cron(&format!("herd {number}"), "1 10 * * *")).await;
+        }
+        // What is mustered for it tells the node that others may write.
+        cluster.create(cron("early", "30 0 10 * * *")).await;
+        cluster.start("a").await;
+        cluster.until(at("10:00:58")).await;
+        // It sleeps over the instant, so that nothing is held for it.
+        cluster.pause("a");
+        cluster.until(at("10:01:00.8")).await;
+        // How many were launched before each commit of admissions.
+        let before = Arc::new(Mutex::new(Vec::new()));
+        let (noted, targets) = (Arc::clone(&before), Arc::clone(&cluster.targets));
+        cluster.store.on_commit(move |doing| {
+            if doing != "admitting runs" {
+                return Fate::Commits;
+            }
+            let mut noted = noted.lock().expect("nobody panics with it");
+            noted.push(targets.launched().iter().filter(|one| one.schedule != "early").count());
+            if noted.len() == 2 { Fate::Fails } else { Fate::Commits }
+        });
+        cluster.resume("a");
+        cluster.until(at("10:01:10")).await;
+        let launched = cluster.targets.launched().into_iter().filter(|one| one.schedule != "early");
+        (launched.map(|one| one.schedule).collect::<Vec<_>>(), before.lock().expect("nobody panics").clone())
+    });
+    // A batch is five thousand: one half of it is being launched when the other is judged again, with what was left.
+    assert!(matches!(before.get(..3), Some([0, 0, 1..=2_500])), "{before:?}");
+    let each: BTreeSet<&String> = launched.iter().collect();
+    assert_eq!((launched.len(), each.len()), (6_000, 6_000));
 }
 
 #[test]
