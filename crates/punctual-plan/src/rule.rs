@@ -263,6 +263,10 @@ named! {
         PlacesAfterCommit = "places_after_commit",
         /// Whoever is told nothing of a change looks by itself.
         LooksUntold = "looks_untold",
+        /// The keys of tables begin with the org, so that a duplicate tells nothing of another.
+        KeysNameTheOrg = "keys_name_the_org",
+        /// The writer of a file leaves room for others.
+        RoomForOthers = "room_for_others",
     }
 }
 

@@ -1,5 +1,6 @@
 //! Brings the schema up to date: forward only, in one transaction, safe when two nodes start at once.
 
+use punctual_plan::rule::{Rule, holds};
 use sha2::{Digest, Sha256};
 
 use super::connection::{Connections, Role, Tx, col};
@@ -54,6 +55,9 @@ async fn migrated(tx: &Tx) -> Result<i64, Error> {
     let is_arranged = tx.row(sql!("is_arranged"), &[]).await?;
     if !is_arranged.map_or(Ok(false), |row| col(&row, 0))? {
         tx.batch(INDEXES).await?;
+    }
+    if !holds(Rule::KeysNameTheOrg) {
+        tx.batch(sql!("keys_without_org")).await?;
     }
     tx.batch("SET LOCAL ROLE punctual_engine").await?;
     let tz = tx.row(sql!("insert_tz"), &[&punctual_time::tz_version()]).await?;

@@ -7,6 +7,7 @@ mod admit;
 mod audit;
 mod batch;
 mod breakers;
+mod breaks;
 mod change;
 mod check;
 mod checkpoint;

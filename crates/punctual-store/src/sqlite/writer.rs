@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use punctual_plan::rule::{Rule, holds};
 use tokio::sync::{Notify, Semaphore};
 
+use super::breaks::Breaks;
 use super::connection::{Db, doing};
 use super::job::{Acknowledge, Job, Message, Place, Sheets, Stir, Weight, asked};
 use super::patience::{IDLE_MAX, Patience};
@@ -30,12 +31,6 @@ const GROUP_MAX: usize = 256;
 
 /// How soon a change made by another process is noticed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-
-/// After writing for this long without a break, the writer lets other processes in.
-const BUSY_MAX: Duration = Duration::from_millis(50);
-
-/// The break it takes then.
-const BREAK: Duration = Duration::from_millis(3);
 
 /// What every transaction begins with.
 pub(super) type Opening = fn(&Db) -> Result<(), Error>;
@@ -198,12 +193,12 @@ struct Loop {
 
 impl Loop {
     fn run(mut self) {
-        let mut busy_since = Instant::now();
+        let mut breaks = Breaks::new(Instant::now());
         loop {
             match self.wanted_job().or_else(|| self.aside.pop_front()) {
                 Some(job) => self.commit_group(job),
                 None => {
-                    busy_since = Instant::now();
+                    breaks.idle(Instant::now());
                     let look_in = if self.db.sheets.is_any() { IDLE_MAX } else { LOOK_EVERY };
                     match self.inbox.recv_timeout(look_in) {
                         Ok(message) => {
@@ -217,9 +212,8 @@ impl Loop {
             }
             self.unfold_in_time();
             self.look();
-            if busy_since.elapsed() > BUSY_MAX {
-                std::thread::sleep(BREAK);
-                busy_since = Instant::now();
+            if let Some(length) = breaks.due(Instant::now()) {
+                std::thread::sleep(length);
             }
         }
     }
