@@ -35,22 +35,33 @@ pub(crate) struct Following<'a> {
 impl Door {
     /// Follows a part of the ledger: what there is of it, and what comes.
     pub(crate) async fn follow(&self, asked: Runs) -> Result<Following<'_>, Failure> {
-        let mut pages = self.walk(Runs { aside: Flag::Yes, ..asked.clone() }).await?;
+        let (status, unfiltered) = (
+            asked.status,
+            Runs { since: None, until: None, status: None, after: None, limit: PAGE, ..asked.clone() },
+        );
+        let mut following = Following {
+            door: self,
+            asked: unfiltered,
+            status,
+            known: HashMap::new(),
+            told: HashSet::new(),
+            first: shape::Runs::default(),
+        };
+        // What is there already and is not asked for is not new. It is looked at before the rest: whatever comes or changes from
+        // here on is either among the first or told as news.
+        following.look().await?;
+        let mut pages = self.walk(Runs { aside: Flag::Yes, ..asked }).await?;
         let mut runs = Vec::new();
         while let Some(page) = pages.next().await? {
             runs.extend(page);
         }
         let mut first = shape::Runs { runs, ..shape::Runs::default() };
         first.add(pages.end());
-        let told = first.ranges.iter().map(|range| (range.schedule_id.clone(), range.first)).collect();
-        let known = first.runs.iter().map(|run| (run.id.clone(), run.clone())).collect();
-        let status = asked.status;
-        let asked = Runs { since: None, until: None, status: None, after: None, limit: PAGE, ..asked };
+        following.told.extend(first.ranges.iter().map(|range| (range.schedule_id.clone(), range.first)));
+        following.known.extend(first.runs.iter().map(|run| (run.id.clone(), run.clone())));
         first.runs.reverse();
         first.ranges.reverse();
-        let mut following = Following { door: self, asked, status, known, told, first };
-        // What is there already and was not asked for is not new.
-        following.look().await?;
+        following.first = first;
         Ok(following)
     }
 }
