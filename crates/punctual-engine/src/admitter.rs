@@ -38,8 +38,8 @@ pub(crate) struct Admitted {
     pub(crate) undecided: usize,
     /// Schedules of rows that cannot be read any more: those that cannot be read themselves are paused.
     pub(crate) illegible: BTreeSet<ScheduleKey>,
-    /// What kept a part from being committed; its rows are as they were.
-    pub(crate) failed: Option<Error>,
+    /// What kept parts from being committed; their rows are as they were.
+    pub(crate) failed: Vec<Error>,
 }
 
 /// Verdicts that are not committed yet.
@@ -277,7 +277,7 @@ impl Admitter {
                     }
                 }
                 // What was committed beside it is launched all the same.
-                Err(problem) => admitted.failed = Some(problem),
+                Err(problem) => admitted.failed.push(problem),
             }
         }
         Ok(admitted)
@@ -430,7 +430,7 @@ impl Admitted {
             next_look_at: None,
             undecided: 0,
             illegible: BTreeSet::new(),
-            failed: None,
+            failed: Vec::new(),
         }
     }
 

@@ -236,9 +236,9 @@ impl<S: Store, C: Clock, T: Targets> Engine<S, C, T> {
     async fn admit_batch(&mut self, look: Look) -> Option<Timestamp> {
         match self.admitter.pass(&*self.store, look, &self.launcher).await {
             Ok(mut admitted) => {
-                let failed = admitted.failed.take();
+                let failed = std::mem::take(&mut admitted.failed);
                 let next = self.carry_on(admitted).await;
-                failed.map_or(next, |problem| self.fail(&problem, "admit"))
+                failed.iter().fold(next, |_, problem| self.fail(problem, "admit"))
             }
             Err(problem) => self.fail(&problem, "admit"),
         }
