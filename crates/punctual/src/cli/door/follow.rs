@@ -35,14 +35,11 @@ pub(crate) struct Following<'a> {
 impl Door {
     /// Follows a part of the ledger: what there is of it, and what comes.
     pub(crate) async fn follow(&self, asked: Runs) -> Result<Following<'_>, Failure> {
-        let (status, unfiltered) = (
-            asked.status,
-            Runs { since: None, until: None, status: None, after: None, limit: PAGE, ..asked.clone() },
-        );
+        let all = Runs { since: None, until: None, status: None, after: None, limit: PAGE, ..asked.clone() };
         let mut following = Following {
             door: self,
-            asked: unfiltered,
-            status,
+            status: asked.status,
+            asked: all,
             known: HashMap::new(),
             told: HashSet::new(),
             first: shape::Runs::default(),
